@@ -87,7 +87,7 @@ def body_of(entry: Entry) -> Body:
     return entry.body
 
 
-def shown(entry: Entry, start: int = 0, end: int | None = None) -> JsonObject:
+def content_fields(entry: Entry, start: int = 0, end: int | None = None) -> JsonObject:
     """Return the content of a memory, or an excerpt of it from `start`, with its time, place and speaker."""
     body = body_of(entry)
     text = body.text

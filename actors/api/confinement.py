@@ -57,13 +57,13 @@ async def confine(context: Context, tool: Tool, params: P) -> P:
     caller = context.caller
     if caller is not None and (why := refusal(caller, tool)):
         raise ForbiddenFault(f"'{caller.name}' may not call {tool.name}: {why}", operation=tool.name)
-    return await confine_item(context, params, several=tool.several)
+    return await confine_item(context, params, spans_namespaces=tool.spans_namespaces)
 
 
-async def confine_item(context: Context, params: P, *, several: bool = False) -> P:
+async def confine_item(context: Context, params: P, *, spans_namespaces: bool = False) -> P:
     """Limit parameters, of an operation or of one item of a batch, to the caller's namespaces; errors as in `confine`.
 
-    `several` tells whether the operation can look in all of these at once (`Context.searched`).
+    `spans_namespaces` tells whether the operation can look in all of these at once (`Context.search_filter`).
     """
     visible = context.visible
     if visible is None:
@@ -73,7 +73,7 @@ async def confine_item(context: Context, params: P, *, several: bool = False) ->
         served = ", ".join(sorted(context.hub.namespaces or ()))
         raise ForbiddenFault(f"This hub serves {served}, and the key permits none of them")
     if NAMESPACE in params.__struct_fields__:
-        params = _with_namespace(visible, params, several=several)
+        params = _with_namespace(visible, params, spans_namespaces=spans_namespaces)
     named = [*memories_named(params)]
     seen = await context.visible_among({memory for _, memory in named})
     for parameter, memory in named:
@@ -89,7 +89,7 @@ async def confine_item(context: Context, params: P, *, several: bool = False) ->
     return params
 
 
-def limited(context: Context, params: Mapping[str, object] | None) -> Context:
+def limit_namespaces(context: Context, params: Mapping[str, object] | None) -> Context:
     """Return the context of a request that its `_meta` limits to some of the namespaces that the hub serves.
 
     Raises:
@@ -115,13 +115,13 @@ def check_served(context: Context, parameter: str, named: str | None) -> None:
         raise invalid(parameter, f"this hub serves {', '.join(sorted(served))}, not '{named}'")
 
 
-def _with_namespace(visible: frozenset[str], params: P, *, several: bool) -> P:
+def _with_namespace(visible: frozenset[str], params: P, *, spans_namespaces: bool) -> P:
     named: str | None = getattr(params, NAMESPACE)
     if named is not None and named != EVERYWHERE:
         if named not in visible:
             raise ForbiddenFault(f"No access to namespace '{named}'; yours: {', '.join(sorted(visible))}")
         return params
-    if several:
+    if spans_namespaces:
         return params
     if len(visible) > 1:
         raise invalid(NAMESPACE, f"name one of {', '.join(sorted(visible))}")
@@ -129,7 +129,7 @@ def _with_namespace(visible: frozenset[str], params: P, *, several: bool) -> P:
 
 
 @contextmanager
-def naming(params: Params) -> Iterator[None]:
+def name_unknown_parameter(params: Params) -> Iterator[None]:
     """Name the parameter with the id of a memory or run that isn't found, in the message and the data of its fault."""
     try:
         yield

@@ -134,8 +134,7 @@ class Context:
 
     def for_request(self, progress: Progress, key: UUID | None = None, *, resent: bool = False) -> Self:
         """Return the context of one request to the same store."""
-        namespace = self.own_namespace
-        return replace(self, progress=progress, key=key, resent=resent, pulse=None, namespace=namespace)
+        return replace(self, progress=progress, key=key, resent=resent, pulse=None, namespace=self.own_namespace)
 
     def for_caller(self, caller: Caller) -> Self:
         """Return the context of requests of one caller."""
@@ -167,7 +166,7 @@ class Context:
         found = await ask(self.hub.store, FindMemories(memories=tuple(memories)))
         return frozenset(one.id for one in found if one and one.body and one.body.namespace in self.visible)
 
-    def searched(self, namespace: str | None, session: str | None = None) -> Filter:
+    def search_filter(self, namespace: str | None, session: str | None = None) -> Filter:
         """Return the filter of a search: the namespace that it names, or the project's and those shared by all."""
         if self.visible is not None and namespace in {None, EVERYWHERE}:
             first, *others = sorted(self.visible, key=lambda one: (one != self.project, one))
@@ -179,7 +178,7 @@ class Context:
         shared = tuple(name for name in SHARED if name != self.project)
         return Filter(namespace=self.project, shared=shared, session=session)
 
-    def one_or_all(self, namespace: str | None) -> str | None:
+    def namespace_or_all(self, namespace: str | None) -> str | None:
         """Return the namespace that an operation on one is about: the named one, or the project's; None for all."""
         return None if namespace == EVERYWHERE else namespace or self.project
 
@@ -261,11 +260,11 @@ async def read_entry(context: Context, memory: UUID) -> Entry:
 
 
 async def describe(context: Context, *memories: UUID) -> tuple[Entry, ...]:
-    """Return the catalog entries of memories for an answer, `confined`; an unknown id is a `NotFoundFault`."""
-    return await confined(context, await ask(context.hub.store, Describe(memories=memories)))
+    """Return the catalog entries of memories, cut to what the caller sees; an unknown id is a `NotFoundFault`."""
+    return await cut_to_visible(context, await ask(context.hub.store, Describe(memories=memories)))
 
 
-async def confined(context: Context, entries: Sequence[Entry]) -> tuple[Entry, ...]:
+async def cut_to_visible(context: Context, entries: Sequence[Entry]) -> tuple[Entry, ...]:
     """Return catalog entries without the versions and absorbed memories that the caller doesn't see."""
     if context.visible is None:
         return tuple(entries)
@@ -280,7 +279,7 @@ async def confined(context: Context, entries: Sequence[Entry]) -> tuple[Entry, .
     return tuple(map(cut, entries))
 
 
-def erased(entry: Entry) -> NotFoundFault | StorageFault:
+def erased_fault(entry: Entry) -> NotFoundFault | StorageFault:
     """Return the fault for an erased memory, with time and reason as far as known, or for one that is lost."""
     if entry.is_lost:
         return StorageFault(f"Storage failed: memory {entry.id} is {entry.reason}", id=str(entry.id))

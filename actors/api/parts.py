@@ -75,7 +75,7 @@ _MADE: Final = {
 }
 
 
-def did(counts: Mapping[str, int], *, pruned: str = "hidden") -> str:
+def run_summary(counts: Mapping[str, int], *, pruned: str = "hidden") -> str:
     """Return what a run did, by the counts of `list_consolidations`; what it didn't is left out.
 
     `pruned` is what pruned memories are called.

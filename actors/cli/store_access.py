@@ -205,7 +205,7 @@ def _open(location: StoreLocation, stack: ExitStack) -> StoreSession:
             location.models,
             address=location.log,
             upgrades=location.upgrades,
-            ends=False,
+            exits_on_damage=False,
         )
         return Context(opened.enter_context(hub), project=location.project)
 

@@ -130,6 +130,7 @@ class Comparator(ProjectionActor[ComparatorProjections]):
                 assert_never(message)
 
     def _on_appended(self, message: Appended) -> None:
+        """Apply events, and compute what the next search would otherwise wait for."""
         self._pending_turns = None
         for envelope in message.envelopes:
             with self._latencies.timed(f"index: {type(envelope.event).__name__}"):

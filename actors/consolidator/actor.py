@@ -49,7 +49,7 @@ class NextSlice(msgspec.Struct, frozen=True):
 
 
 class Consolidator(ProjectionActor[ConsolidatorProjections]):
-    """Owns the `Runs` and the `Stars` projections.
+    """Owns the `Runs` and the `NorthStars` projections.
 
     `linker` examines memories for causes in deep runs.
     """

@@ -48,20 +48,20 @@ SAME_TOPIC: Final = 0.65
 """Similarity of two communities to each other, relative to that within them, from which on they are one. With .6 the
 first 180 turns of one conversation are a single cluster."""
 
-PARTED: Final = 0.55
+SAME_COMMUNITY: Final = 0.55
 """The same of two parts of a community, from which on they stay together. It is lower, since the parts were one."""
 
-BACKGROUND: Final = 100
+BACKGROUND_SMOOTHING: Final = 100
 """Smoothing of the background in vectors: the mean of fewer is their topic, and less of it is removed."""
 
-COMMON: Final = 0.5
+BACKGROUND_SHARE: Final = 0.5
 """Share of the background that is removed. In a conversation all memories name the same two people and would be similar
 for that alone. Removing all of it would leave a store with one topic without a cluster."""
 
-COMPARED: Final = 400_000
+COMPARED_AT_ONCE: Final = 400_000
 """Pairs of vectors that are compared in one slice: about 10 ms."""
 
-MOVED: Final = 500
+MOVED_AT_ONCE: Final = 500
 """Nodes that are moved in one slice."""
 
 MIN_GAIN: Final = 1e-9
@@ -101,16 +101,19 @@ def cluster_vectors(
     # Float sums depend on their order. Sorting makes the result independent of the input order; only copies tie.
     sorting = np.lexsort(vectors[:, :8].T)
     ordered = vectors[sorting]
-    ordered = _units(ordered - COMMON * len(ordered) / (len(ordered) + BACKGROUND) * ordered.mean(axis=0))
+    ordered = _units(
+        ordered - BACKGROUND_SHARE * len(ordered) / (len(ordered) + BACKGROUND_SMOOTHING) * ordered.mean(axis=0)
+    )
     yield
     graph = yield from _neighbours(ordered)
     labels = yield from _communities(graph, max(1.0, (len(ordered) / ORDINARY_SIZE) ** 0.5))
     yield
-    labels = yield from _divided(ordered, graph, (yield from _merged(ordered, labels, SAME_TOPIC)))
+    labels = yield from _merge_communities(ordered, labels, SAME_TOPIC)
+    labels = yield from _divide_communities(ordered, graph, labels)
     found = []
     for rows in np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1]):
         yield
-        members, centrality = _trimmed(ordered, rows)
+        members, centrality = _remove_strangers(ordered, rows)
         if len(members) >= min_size:
             coherence = _coherence(graph, members)
             if coherence >= min_coherence:
@@ -122,7 +125,7 @@ def _neighbours(vectors: Vectors) -> Sliced[Graph]:
     """Connect each vector with the nearest others that are similar at all; the weight is the mean from both sides."""
     count = max(2, min(NEIGHBOURS, len(vectors) // 3))
     graph: Graph = [{} for _ in vectors]
-    size = max(1, COMPARED // len(vectors))
+    size = max(1, COMPARED_AT_ONCE // len(vectors))
     for start in range(0, len(vectors), size):
         yield
         # Rounded: the last digits of a product depend on the size of the slice, and a community on single edges.
@@ -142,7 +145,7 @@ def _communities(graph: Graph, resolution: float) -> Sliced[Rows]:
     """Return the community of each node by the Louvain method: move nodes, aggregate, until nothing gains."""
     labels = np.arange(len(graph))
     while True:
-        places = yield from _moved(graph, resolution)
+        places = yield from _move_nodes(graph, resolution)
         names, numbers = np.unique(places, return_inverse=True)
         if len(names) == len(graph):
             return labels
@@ -155,7 +158,7 @@ def _communities(graph: Graph, resolution: float) -> Sliced[Rows]:
         graph = joined
 
 
-def _moved(graph: Graph, resolution: float) -> Sliced[list[int]]:
+def _move_nodes(graph: Graph, resolution: float) -> Sliced[list[int]]:
     """Move each node to the community where it adds most to the modularity, until none moves."""
     degrees = [sum(edges.values()) for edges in graph]
     total = sum(degrees)
@@ -164,7 +167,7 @@ def _moved(graph: Graph, resolution: float) -> Sliced[list[int]]:
     while changed:
         changed = False
         for node, edges in enumerate(graph):
-            if node % MOVED == 0:
+            if node % MOVED_AT_ONCE == 0:
                 yield
             here = places[node]
             weights[here] -= degrees[node]
@@ -182,7 +185,7 @@ def _moved(graph: Graph, resolution: float) -> Sliced[list[int]]:
     return places
 
 
-def _divided(vectors: Vectors, graph: Graph, labels: Rows) -> Sliced[Rows]:
+def _divide_communities(vectors: Vectors, graph: Graph, labels: Rows) -> Sliced[Rows]:
     """Divide each community into the clusters that it alone falls into.
 
     At the resolution of the whole graph, a topic of a dozen memories is lost in a larger one.
@@ -192,14 +195,14 @@ def _divided(vectors: Vectors, graph: Graph, labels: Rows) -> Sliced[Rows]:
         places = {row: place for place, row in enumerate(rows.tolist())}
         inner = [{places[other]: weight for other, weight in graph[row].items() if other in places} for row in places]
         yield
-        found = yield from _merged(vectors[rows], (yield from _communities(inner, 1.0)), PARTED)
-        parts = yield from _clusters(graph, [rows[found == number] for number in range(found.max() + 1)])
+        found = yield from _merge_communities(vectors[rows], (yield from _communities(inner, 1.0)), SAME_COMMUNITY)
+        parts = yield from _join_loose_parts(graph, [rows[found == number] for number in range(found.max() + 1)])
         for number, part in enumerate(parts[1:], labels.max() + 1):
             labels[part] = number
     return labels
 
 
-def _clusters(graph: Graph, parts: list[Rows]) -> Sliced[list[Rows]]:
+def _join_loose_parts(graph: Graph, parts: list[Rows]) -> Sliced[list[Rows]]:
     """Join each part that is no cluster with the one that it has the most connections with for each member."""
     rank = [_rank(graph, part) for part in parts]
     while len(parts) > 1 and min(rank) < (MIN_SIZE, MIN_COHERENCE):
@@ -222,7 +225,7 @@ def _rank(graph: Graph, part: Rows) -> tuple[int, float]:
     return min(len(part), MIN_SIZE), _coherence(graph, part)
 
 
-def _merged(vectors: Vectors, labels: Rows, least: float) -> Sliced[Rows]:
+def _merge_communities(vectors: Vectors, labels: Rows, least: float) -> Sliced[Rows]:
     """Merge communities that are mutually the most similar, relative to themselves, while any reach `least`."""
     labels = np.unique(labels, return_inverse=True)[1]
     sums = np.zeros((labels.max() + 1, vectors.shape[1]))
@@ -247,7 +250,7 @@ def _merged(vectors: Vectors, labels: Rows, least: float) -> Sliced[Rows]:
         labels = np.unique(places, return_inverse=True)[1][labels]
 
 
-def _trimmed(vectors: Vectors, rows: Rows) -> tuple[Rows, npt.NDArray[np.float32]]:
+def _remove_strangers(vectors: Vectors, rows: Rows) -> tuple[Rows, npt.NDArray[np.float32]]:
     """Remove strangers from a community; return the remaining rows, the most central first, and their centrality."""
     while len(rows) > 1:
         total = vectors[rows].sum(axis=0)

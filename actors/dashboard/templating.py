@@ -9,7 +9,7 @@ from markupsafe import Markup, escape
 
 from actors.api.answers import TRIGGERS
 from actors.api.operations.administration.history import moment_in_words
-from actors.api.parts import PARTS, SPACE_NAMES, did, minute, said_minute
+from actors.api.parts import PARTS, SPACE_NAMES, minute, run_summary, said_minute
 from actors.text.plain_excerpts import plain_excerpt
 from events.spaces import SPACES
 from events.wording import counted
@@ -161,7 +161,7 @@ def _environment() -> jinja2.Environment:
         "RUNS": RUNS,
         "TRIGGERS": TRIGGERS,
         "when_words": when,
-        "did": did,
+        "run_summary": run_summary,
         "relation": relation,
     }
     return environment

@@ -67,8 +67,8 @@ class Profile(Protocol):
         ...
 
 
-def loaded(load: Callable[[], Profile]) -> Profile:
-    """Return the models; that they can't be loaded is an `EmbeddingFault`, whatever is raised."""
+def load_or_fault(load: Callable[[], Profile]) -> Profile:
+    """Load models; anything but a `Fault` that this raises becomes an `EmbeddingFault`."""
     try:
         return load()
     except Fault:
@@ -145,19 +145,19 @@ class Embedder(ProjectionActor[EmbedderProjections]):
         """Route a message."""
         match message:
             case msg.LoadModels():
-                return self._loaded().models
+                return self._loaded_profile().models
             case msg.EmbedMemory():
                 session = None if message.session is None else (message.namespace, message.session)
-                plan = plan_memory(self._loaded(), message, self._projections.sessions)
+                plan = plan_memory(self._loaded_profile(), message, self._projections.sessions)
                 previous = [job for job in self._jobs if session is not None and job.session == session]
                 predecessor = previous[-1] if previous else None
                 return self._accept(
                     EmbeddingJob(plan, message.on_progress, message.cancelled, session=session, predecessor=predecessor)
                 )
             case msg.EmbedContent(content=content):
-                return self._accept(EmbeddingJob(self._loaded().plan_content(content)))
+                return self._accept(EmbeddingJob(self._loaded_profile().plan_content(content)))
             case msg.EmbedQuery():
-                plan = self._loaded().plan_query(message, self._projections.sessions)
+                plan = self._loaded_profile().plan_query(message, self._projections.sessions)
                 return self._accept(EmbeddingJob(plan, cancelled=message.cancelled, is_query=True))
             case RunSlice():
                 return self._run_slice()
@@ -170,10 +170,10 @@ class Embedder(ProjectionActor[EmbedderProjections]):
             case _:
                 assert_never(message)
 
-    def _loaded(self) -> Profile:
+    def _loaded_profile(self) -> Profile:
         if self._profile is None:
             with self._latencies.timed("load"):
-                self._profile = loaded(self._load)
+                self._profile = load_or_fault(self._load)
         return self._profile
 
     def _accept(self, job: EmbeddingJob[Any]) -> Reply[object]:
@@ -189,7 +189,7 @@ class Embedder(ProjectionActor[EmbedderProjections]):
     def _run_slice(self) -> None:
         """Run one slice. Messages that arrive meanwhile precede the next `RunSlice` in the inbox."""
         for job in self._jobs:
-            job.cancel_if_withdrawn()
+            job.fail_if_cancelled()
         self._jobs = [job for job in self._jobs if not job.done]
         if not self._jobs:
             return
@@ -215,6 +215,6 @@ class Embedder(ProjectionActor[EmbedderProjections]):
     def _forward(self, rows: Rows) -> list[Float32] | Fault:
         def forward() -> list[Float32]:
             with self._latencies.timed("forward"):
-                return self._loaded().forward(rows)
+                return self._loaded_profile().forward(rows)
 
         return attempt(forward) if rows else []

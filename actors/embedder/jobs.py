@@ -77,7 +77,7 @@ class EmbeddingJob(Generic[T]):
         self._states: list[Float32] = []
         self._result: T | None = None
         self._on_progress = on_progress
-        self._withdrawn = cancelled or threading.Event()
+        self._cancelled = cancelled or threading.Event()
         self.resume(None)
 
     @property
@@ -99,7 +99,7 @@ class EmbeddingJob(Generic[T]):
 
     def add_states(self, states: list[Float32]) -> None:
         """Add the states of the next rows, and resume the plan once they are complete."""
-        self.cancel_if_withdrawn()
+        self.fail_if_cancelled()
         if self.done:
             return
         self._states += states
@@ -110,7 +110,7 @@ class EmbeddingJob(Generic[T]):
 
     def resume(self, value: object) -> None:
         """Send a value into the plan: the states of its rows or the result of its step; None starts it."""
-        self.cancel_if_withdrawn()
+        self.fail_if_cancelled()
         if self.done:
             return
         outcome = attempt(lambda: self._send(value))
@@ -136,9 +136,9 @@ class EmbeddingJob(Generic[T]):
             self.future.set(self._result)
             self._result = None
 
-    def cancel_if_withdrawn(self) -> None:
-        """Fail the job if its sender has withdrawn it."""
-        if self._withdrawn.is_set() and not self.done:
+    def fail_if_cancelled(self) -> None:
+        """Fail the job if its sender cancelled it."""
+        if self._cancelled.is_set() and not self.done:
             self.fail(EmbeddingFault("Embedding failed: it was withdrawn"))
 
     def fail(self, fault: Fault) -> None:

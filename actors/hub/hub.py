@@ -75,7 +75,7 @@ class ActorOptions(TypedDict, total=False):
 
     priming: bool
     scheduled: bool
-    ends: bool
+    exits_on_damage: bool
 
 
 def start_actors(
@@ -87,14 +87,16 @@ def start_actors(
     priming: bool = False,
     scheduled: bool = False,
     snapshots: Snapshots | None = None,
-    ends: bool = True,
+    exits_on_damage: bool = True,
 ) -> Actors:
     """Start the actors on a log and begin its replay.
 
     Without an embedder they serve a historical view, which appends nothing.
     """
     read_only = "the past can't be changed" if embedder is None else log.read_only
-    store = Store.start(log, latencies, clock, snapshots=snapshots, read_only=read_only, ends=ends)
+    store = Store.start(
+        log, latencies, clock, snapshots=snapshots, read_only=read_only, exits_on_damage=exits_on_damage
+    )
     comparator = Comparator.start(latencies, priming=priming, graphs=embedder is not None)
     workspace = Workspace.start(comparator, store, latencies)
     linker = Linker.start(comparator, store, embedder, latencies) if embedder else None
@@ -196,7 +198,7 @@ class HistoricalView(msgspec.Struct, frozen=True):
         except pykka.Timeout:
             return False
         except LogError:  # raised again by the next ask of the store
-            return True
+            pass
         return True
 
     def close(self) -> None:

@@ -95,7 +95,7 @@ class _Connection:
         try:
             with anyio.CancelScope() as self._reading:
                 return (await self._received.receive_until(b"\n", MAX_LINE)).decode(errors="replace")
-            raise StopAsyncIteration
+            raise StopAsyncIteration  # `end_input` cancelled the scope
         except anyio.DelimiterNotFound:
             self._input_closed = True
             return TOO_LONG

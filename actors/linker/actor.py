@@ -158,19 +158,13 @@ class Linker(Actor):
 
     def _clauses(self, body: Body) -> tuple[Clause, ...]:
         """Return the causal clauses of a text with the embeddings of their phrases."""
-        found = causal_clauses(body.text)
-        speaker = body.metadata.get("speaker")
+        found, speaker = causal_clauses(body.text), body.metadata.get("speaker")
+        voice = speaker if isinstance(speaker, str) else ""
         spans = dict.fromkeys(span for one in found for span in (one.cause, one.effect))
         contents = {span: Content(body.text[slice(*span)], Modality.TEXT, body.created_at) for span in spans}
-        replies = {
-            span: self._embedder.ask(EmbedContent(content=content), block=False) for span, content in contents.items()
-        }
-        phrases = {
-            span: _phrase(
-                body.text, span, reply.get(timeout=MODEL_TIMEOUT), speaker if isinstance(speaker, str) else ""
-            )
-            for span, reply in replies.items()
-        }
+        asked = {span: self._embedder.ask(EmbedContent(content=one), block=False) for span, one in contents.items()}
+        embedded = {span: reply.get(timeout=MODEL_TIMEOUT) for span, reply in asked.items()}
+        phrases = {span: _phrase(body.text, span, one, voice) for span, one in embedded.items()}
         return tuple(Clause(one.connective, phrases[one.cause], phrases[one.effect]) for one in found)
 
     def _record(self, found: ExaminedCauses, trigger: Trigger, at: datetime | None = None) -> None:

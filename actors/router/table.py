@@ -67,7 +67,7 @@ class Table:
             raise invalid("items", "the namespaces of a batch belong to several hubs; send a batch for each")
         if hubs:
             return Destination(tuple(hubs))
-        if tool.several:
+        if tool.spans_namespaces:
             return Destination(self._searched(params, project), together=True)
         if NAMESPACE in params.__struct_fields__ and len(self.hubs) > 1:
             raise invalid(NAMESPACE, f"name one of {', '.join(sorted(self._serving))}")

@@ -83,7 +83,7 @@ class PurposeFault(Fault):
 
 
 class NotFoundFault(Fault):
-    """No memory has this id."""
+    """No memory, run, goal, session or namespace has this id or name, or what has it was erased or forgotten."""
 
     code = -32010
 

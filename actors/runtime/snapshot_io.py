@@ -99,16 +99,16 @@ class EncryptedWriter:
     Args:
         secret: The AES-256 key of all files of the snapshot, in memory alone until all of them are written.
         number: Of the file among these, part of each nonce.
+        cancelled: Set when the snapshot is cancelled; no further slice is written then.
     """
 
-    def __init__(self, path: Path, secret: bytes, number: int) -> None:
+    def __init__(self, path: Path, secret: bytes, number: int, cancelled: Event) -> None:
         self.name = path.name
         self._folder = path.parent
         self.file = FileIO(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
-        self.withdrawn = Event()
-        """Set when the snapshot is cancelled."""
         self._cipher = AESGCM(secret)
         self._number = number
+        self._cancelled = cancelled
 
     def fill(self, projections: ProjectionSet) -> Generator[None, None, Part]:
         """Write the projections (`OSError`), and yield after each slice; no event may be applied to them meanwhile."""
@@ -131,7 +131,7 @@ class EncryptedWriter:
         return Part(sizes, tuple(lengths))
 
     def _check(self) -> None:
-        if self.withdrawn.is_set():
+        if self._cancelled.is_set():
             raise OSError("the snapshot was cancelled")
         if shutil.disk_usage(self._folder).free < SPARE:
             raise OSError("the disk is nearly full")

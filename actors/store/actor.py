@@ -48,7 +48,7 @@ class Store(ProjectionActor[StoreProjections]):
     Args:
         read_only: Why every append is refused, in words; None for a log that is written to.
         snapshots: Files of projections for a fast start; None for a store without.
-        ends: Whether a damaged log ends the process; otherwise all is refused that would be written.
+        exits_on_damage: Whether a damaged log ends the process; otherwise all is refused that would be written.
     """
 
     def __init__(
@@ -59,12 +59,12 @@ class Store(ProjectionActor[StoreProjections]):
         *,
         read_only: str | None = None,
         snapshots: Snapshots | None = None,
-        ends: bool = True,
+        exits_on_damage: bool = True,
     ) -> None:
         super().__init__(StoreProjections())
         self._log = log
         self._read_only = read_only
-        self._snapshots = None if snapshots is None else SnapshotPolicy(snapshots, self.actor_ref, ends=ends)
+        self._snapshots = snapshots and SnapshotPolicy(snapshots, self.actor_ref, exits_on_damage=exits_on_damage)
         self._replayed = False
         self._held: list[tuple[msg.Append | msg.AppendMemories, Reply[object]]] = []
         """Appends that came before the log was verified."""
@@ -134,14 +134,14 @@ class Store(ProjectionActor[StoreProjections]):
         if isinstance(message, FollowLog):
             self._commits.follow()
         else:
-            self._commits.lose(message.error)
-        if self._commits.absence is not None:
+            self._commits.on_server_lost(message.error)
+        if self._commits.outage is not None:
             self._release()
 
     def _on_append(self, message: msg.Append | msg.AppendMemories) -> Reply[object]:
         """Queue an append; while the log isn't verified, hold it, unless its server is away."""
-        if self._snapshots is not None and not self._snapshots.verified and self._commits.absence is None:
-            self._snapshots.hurry()
+        if self._snapshots is not None and not self._snapshots.verified and self._commits.outage is None:
+            self._snapshots.verify_now()
             self._held.append((message, Reply()))
             return self._held[-1][1]
         if isinstance(message, msg.Append):
@@ -205,7 +205,7 @@ class Store(ProjectionActor[StoreProjections]):
         if self._read_only:
             return StorageFault(f"Storage failed: {self._read_only}")
         unverified = self._snapshots is not None and not self._snapshots.verified
-        return (self._commits.absence if unverified else None) or self._commits.take_turn()
+        return (self._commits.outage if unverified else None) or self._commits.take_turn()
 
     def _check_live(self, memories: tuple[UUID, ...]) -> StorageFault | None:
         """Raise `GoneError` if a memory that an append depends on was deleted after the append was decided.

@@ -31,9 +31,8 @@ def answer(message: msg.Query, log: Log, catalog: Catalog, declared: SpacesDecla
             return tuple(catalog.get(memory) if memory in catalog else None for memory in memories)
         case msg.FindCopies(memory=memory):
             body = _live_entry(catalog, memory).body
-            return (
-                () if body is None else tuple(map(catalog.get, catalog.by_sha(body.sha256, body.namespace, body.image)))
-            )
+            copies = () if body is None else catalog.by_sha(body.sha256, body.namespace, body.image)
+            return tuple(map(catalog.get, copies))
         case msg.FindImported(files=files):
             return tuple(map(catalog.get, catalog.imported_from(files)))
         case msg.FindByPrefix(digits=digits):

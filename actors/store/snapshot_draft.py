@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from threading import Event
 from typing import Final
 from uuid import uuid4
 
@@ -25,8 +26,10 @@ class SnapshotDraft:
         self.secret = AESGCM.generate_key(256)
         folder.mkdir(mode=0o700, exist_ok=True)
         self.folder.mkdir(mode=0o700)
+        self._cancelled = Event()
         self.writers = [
-            EncryptedWriter(self.folder / owner, self.secret, number) for number, owner in enumerate(owners)
+            EncryptedWriter(self.folder / owner, self.secret, number, self._cancelled)
+            for number, owner in enumerate(owners)
         ]
         self.parts: dict[str, Part] = {}
         self._pending = {writer.name for writer in self.writers}
@@ -39,7 +42,7 @@ class SnapshotDraft:
     @property
     def cancelled(self) -> bool:
         """Whether it will be discarded."""
-        return any(writer.withdrawn.is_set() for writer in self.writers)
+        return self._cancelled.is_set()
 
     def add(self, writer: EncryptedWriter, part: Part | None) -> None:
         """Record the end of a file, None if it wasn't written."""
@@ -51,8 +54,7 @@ class SnapshotDraft:
 
     def cancel(self) -> None:
         """Signal all writers to stop."""
-        for writer in self.writers:
-            writer.withdrawn.set()
+        self._cancelled.set()
 
     def sync(self) -> None:
         """Wait until the disk has all files, which takes seconds (`OSError`); any thread may call this."""

@@ -67,12 +67,12 @@ SnapshotEvent: TypeAlias = SnapshotWritten | IdleReached | SnapshotSynced | Snap
 class SnapshotPolicy:
     """Takes and loads snapshots in the thread of the store's actor. Any event cancels a snapshot that is being written.
 
-    `ends` tells whether a damaged log ends the process.
+    `exits_on_damage` tells whether a damaged log ends the process.
     """
 
-    def __init__(self, snapshots: Snapshots, store: ActorRef, *, ends: bool) -> None:
+    def __init__(self, snapshots: Snapshots, store: ActorRef, *, exits_on_damage: bool) -> None:
         self.snapshots = snapshots
-        self._ends = ends
+        self._exits_on_damage = exits_on_damage
         self._store = store
         self._last_seq = 0
         """Of the last snapshot."""
@@ -106,11 +106,11 @@ class SnapshotPolicy:
         """Let the next start read what can be proved of the log, without the snapshot, which stays; end the process."""
         mark_damaged(self.snapshots.folder.parent, str(error))
         self.verified = True
-        if self._ends:
+        if self._exits_on_damage:
             LOGGER.critical("the log is damaged; stopping, the next start reads what is left: %s", error)
             os._exit(EXIT_UNCERTAIN)
 
-    def hurry(self) -> None:
+    def verify_now(self) -> None:
         """Verify the log without delay."""
         self._hurried.set()
 

@@ -52,6 +52,7 @@ def _is_erased(envelope: Envelope, keys: KeyRing) -> bool:
 
 
 def _events(loaded: Loaded) -> dict[int, Envelope]:
+    """Return what a snapshot knows of the log, by sequence number: memories, forgettings and the declaration."""
     owners = {type(one): one for one in loaded.projections.values()}
     store, comparator = owners.get(StoreProjections), owners.get(ComparatorProjections)
     if not isinstance(store, StoreProjections) or not isinstance(comparator, ComparatorProjections):

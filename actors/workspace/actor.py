@@ -67,6 +67,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
         self._store = store
         self._latencies = latencies
         self._judged: OrderedDict[UUID, tuple[UUID, ...]] = OrderedDict()
+        """The nearest memories of each one that was judged and isn't stored yet."""
         self._tasks: deque[FocusTask] = deque()
         self._in_progress: tuple[UUID, FocusTask] | None = None
         """The correlation id and the task of the append that is not in the log yet."""
@@ -147,6 +148,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
         return judged
 
     def _judgement(self, memory: msg.UnjudgedMemory, near: Neighbours) -> msg.Judgement:
+        """Return the judgement of a memory, and keep its neighbours until it is stored."""
         new = memory.new
         learning = judge(near.similarities, near.closest, emotional_weight(new.content))
         foreseen = self._projections.learner.predict(learning.entropy, learning.coherence)

@@ -15,7 +15,7 @@ from events.vocabulary import MemoriesMoved, MemoryStored, MemoryTagged, Purpose
 from events.vocabulary.codec import decompress
 from projections.atlas.facets import Facets
 from projections.atlas.fingerprints import Fingerprints, holds_stems, semantic_vectors
-from projections.atlas.graph_space import ConnectedContext, Parts, follows_connections
+from projections.atlas.graph_space import ConnectedContext, E8Inputs, follows_connections
 from projections.atlas.pairs import SpaceStore
 from projections.atlas.purpose import PurposeSpace
 from projections.graph.clusters import Clusters
@@ -41,9 +41,9 @@ _SKETCH_OVERSAMPLING: Final = 4
 _ORDER_EXPONENT: Final = 64
 """Power of E4's cosine for a query about an end of its session: two turns away .982 becomes .3, four away .014."""
 _TIME_WEIGHT: Final = 0.15
-"""Weight of a match of the query's time in E11's relevance, where containing all terms of the query weighs 1."""
+"""Weight of a match of the query's time in E11's score, where containing all terms of the query weighs 1."""
 _SPEAKER_WEIGHT: Final = 0.3
-"""Weight of a speaker whom the query names, in E11's relevance."""
+"""Weight of a speaker whom the query names, in E11's score."""
 
 
 class Atlas(Fingerprints):
@@ -80,8 +80,8 @@ class Atlas(Fingerprints):
         if self._connected_context is None:
             self._fold(envelope)
         else:
-            self._connected_context.before(envelope, self._parts)
-            self._connected_context.after(envelope, self._parts, *self._fold(envelope))
+            self._connected_context.before(envelope, self._e8_inputs)
+            self._connected_context.after(envelope, self._e8_inputs, *self._fold(envelope))
 
     def _fold(self, envelope: Envelope) -> tuple[Sequence[UUID], Sequence[StateChange]]:
         """Fold an event; return the memories whose spoke may have changed, and the changed states."""
@@ -154,7 +154,9 @@ class Atlas(Fingerprints):
             if graph.covered:
                 graph.open()
 
-    def relevance(self, key: str, query: Mapping[str, Embedding], rows: Rows, hints: QueryHints = NO_HINTS) -> Scores:
+    def ranking_scores(
+        self, key: str, query: Mapping[str, Embedding], rows: Rows, hints: QueryHints = NO_HINTS
+    ) -> Scores:
         """Return the scores that rank these rows for a query in one space, comparable within the space only.
 
         That is the raw similarity, except for plain term counts (BM25, unbounded), E2 if the query names a time (match
@@ -168,7 +170,7 @@ class Atlas(Fingerprints):
             hints: Parsed from the query's text.
         """
         if key == E11:
-            return self._entity_relevance(query[E6], rows, hints)
+            return self._entity_scores(query[E6], rows, hints)
         space, embedding = self._space(key), query[key]
         if key == E6 and isinstance(space, SparseSpace) and isinstance(embedding, Sparse):
             return space.bm25(embedding, rows)
@@ -235,7 +237,7 @@ class Atlas(Fingerprints):
     def refresh(self) -> None:
         """Compute E8 of the rows whose connections changed, for which the next search would otherwise wait."""
         if self._connected_context is not None:
-            self._connected_context.refresh(self._parts)
+            self._connected_context.refresh(self._e8_inputs)
 
     def _space(self, key: str) -> SpaceStore:
         if key == E8:
@@ -243,11 +245,11 @@ class Atlas(Fingerprints):
         return super()._space(key)
 
     @property
-    def _parts(self) -> Parts:
+    def _e8_inputs(self) -> E8Inputs:
         space = self._of_kind(E8, DenseSpace)
-        return Parts(self._ids, self._rows, self.facets, self._semantic, self._clusters, self._lifecycle, space)
+        return E8Inputs(self._ids, self._rows, self.facets, self._semantic, self._clusters, self._lifecycle, space)
 
-    def _entity_relevance(self, terms: Embedding, rows: Rows, hints: QueryHints) -> Scores:
+    def _entity_scores(self, terms: Embedding, rows: Rows, hints: QueryHints) -> Scores:
         """Return how well these rows match the terms, times and speakers of a query, shape (rows,)."""
         space = self._of_kind(E6, SparseSpace)
         scores = space.coverage(space.shares(of_kind(terms, Sparse, E6)), rows)

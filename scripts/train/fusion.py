@@ -51,7 +51,7 @@ START: dict[str, tuple[float, dict[str, float]]] = {
 """Weight of each view for a plain question, and what changes it: what the spaces are made for. E3, E4 and
 images, which no set teaches, have a fixed share. E10 of texts is left out: without a modality in the question it
 repeats E1."""
-SHARES = {E3: 0.3, E4: 1.2, fusion.SHOWN: 0.5}
+SHARES = {E3: 0.3, E4: 1.2, fusion.IMAGES_ALONE: 0.5}
 VIEWS = [*START]
 FLAGS = {"event", "time", "speaker", "unknown_word", "unknown_share", "code", "session", "passages"}
 """Measurements in [0, 1], which are neither centred nor scaled: a bias is the weight where none applies."""

@@ -67,7 +67,7 @@ def scores(atlas: Atlas) -> list[Any]:
     told: list[Any] = [rows.tolist()]
     for query in queries:
         asked = {space.key: query.fingerprint[space.key] for space in SPACES}
-        told += [atlas.relevance(space.key, asked, rows).tobytes() for space in SPACES]
+        told += [atlas.ranking_scores(space.key, asked, rows).tobytes() for space in SPACES]
         told += [atlas.scores(space.key, query.fingerprint[space.key], rows).tobytes() for space in SPACES]
         for key in ("e6_sparse", "e13_splade"):
             wanted = query.fingerprint.take(key, Sparse)

@@ -5,6 +5,7 @@ Nothing but `Fault`s leaves a handler: the SDK would show an agent the text of a
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
@@ -19,7 +20,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from actors.api.caller import Caller
-from actors.api.confinement import limited, refusal
+from actors.api.confinement import limit_namespaces, refusal
 from actors.api.context import Context
 from actors.api.idempotency import parse_key
 from actors.api.mcp import prompts, resources
@@ -102,7 +103,7 @@ class McpHandlers:
         key, resent = parse_key(ctx.params) if is_request else (None, False)
         CORRELATION.set(str(key or uuid4()))
         caller = self._caller_of(ctx)
-        context = limited(self._context, ctx.params) if is_request else self._context
+        context = limit_namespaces(self._context, ctx.params) if is_request else self._context
         if caller is not None:
             context = context.for_caller(caller)
             key = key and uuid5(key, caller.name)  # of two callers, neither may learn of the other's requests
@@ -112,7 +113,10 @@ class McpHandlers:
                 result = await call_next(replace(ctx, lifespan_context=context))
         if ctx.method != "tools/call" or not isinstance(result, dict):
             return result
-        return _with_pulse(result, await _pulse(context))
+        pulse = None
+        with suppress(Fault):
+            pulse = await read_pulse(context)
+        return _with_pulse(result, pulse)
 
     async def _list_tools(self, request: Request, _params: object) -> types.ListToolsResult:
         meta = (request.params or {}).get("_meta") or {}
@@ -130,7 +134,7 @@ class McpHandlers:
             raise UnknownOperationFault(f"Unknown tool: {params.name}", name=params.name)
         try:
             context = await self._in_project(request)
-            answer = await call(context, tool, params.arguments or {}, self._counted(tool, context))
+            answer = await call(context, tool, params.arguments or {}, self._rate_limit(tool, context))
         except Exception as error:  # the SDK would show its text to the agent
             return failure_result(_fault(error, params.name))
         return types.CallToolResult(content=[], structured_content=answer)
@@ -139,7 +143,7 @@ class McpHandlers:
         """Run a tool as a plain JSON-RPC method: the same answer without an envelope, and errors as JSON-RPC's own."""
         arguments = {name: value for name, value in (request.params or {}).items() if name != "_meta"}
         context = await self._in_project(request)
-        return await call(context, tool, arguments, self._counted(tool, context))
+        return await call(context, tool, arguments, self._rate_limit(tool, context))
 
     async def _in_project(self, request: Request) -> Context:
         """Set the session's project in the context of a request, in place: `_with_context` reads its pulse later."""
@@ -152,7 +156,8 @@ class McpHandlers:
     async def _on_roots_changed(self, _request: Request, _params: types.NotificationParams) -> None:
         self._project.forget()
 
-    def _counted(self, tool: Tool, context: Context) -> Callable[[Params], object]:
+    def _rate_limit(self, tool: Tool, context: Context) -> Callable[[Params], object]:
+        """Return what counts a call against the limit of its tool and caller."""
         return partial(self._limits.take, tool.name, caller=context.caller.name if context.caller else "")
 
     async def _list_resources(self, _request: Request, _params: object) -> types.ListResourcesResult:
@@ -191,13 +196,6 @@ def _with_pulse(result: JsonObject, pulse: Pulse | None) -> JsonObject:
     return result | {"structuredContent": answer, "content": content} | ({PULSE: fields} if fields else {})
 
 
-async def _pulse(context: Context) -> Pulse | None:
-    try:
-        return await read_pulse(context)
-    except Fault:
-        return None
-
-
 def _fault(error: Exception, what: str) -> Fault:
     """Return the fault that a client receives: details of unexpected errors go to the log alone."""
     if isinstance(error, Fault):
@@ -229,6 +227,6 @@ async def converse(
 ) -> None:
     """Serve one client until it is gone: a session of its own, with limits of its own."""
     server = McpHandlers(context, Limits(per_minute), tools, project).server()
-    counted = ResponseWriter(answers)
-    async with valid_messages(messages, counted) as sorted_messages:
-        await server.run(sorted_messages, counted, server.create_initialization_options())
+    responses = ResponseWriter(answers)
+    async with valid_messages(messages, responses) as requests:
+        await server.run(requests, responses, server.create_initialization_options())

@@ -10,14 +10,14 @@ from functools import partial
 
 from actors.api.caller import Scope
 from actors.api.operations.administration import audit, calibration, export, history, maintenance
-from actors.api.operations.ingest import capture, formerly, imports
+from actors.api.operations.ingest import capture, former_memories, imports
 from actors.api.operations.lifecycle import memories, namespaces, retrieval, scan, versions
 from actors.api.operations.mind import goals, runs, schedule, sleep, workspace
 from actors.api.operations.retrieval import browsing, causal_path, comparison, graph, memory_map, ranking, search
 from actors.api.tools.tool import tool
 
 read_tool = partial(tool, scope=Scope.READ, confined=True)
-search_tool = partial(tool, scope=Scope.READ, confined=True, several=True)
+search_tool = partial(tool, scope=Scope.READ, confined=True, spans_namespaces=True)
 write_tool = partial(tool, scope=Scope.WRITE, confined=True)
 admin_tool = partial(tool, scope=Scope.ADMIN, confined=True)
 
@@ -68,7 +68,7 @@ TOOLS = (
     tool("store/backup", maintenance.store_back_up, listed=False, waits=False),  # its target is checked at once
     tool("memory/capture", capture.memory_capture, listed=False),
     tool("memory/import", imports.memory_import, listed=False, scope=Scope.ADMIN),
-    tool("memory/former", formerly.memory_former, listed=False, scope=Scope.ADMIN),
+    tool("memory/former", former_memories.memory_former, listed=False, scope=Scope.ADMIN),
     read_tool("memory/export", export.memory_export, listed=False),
     tool("store/export", export.store_export, listed=False, scope=Scope.READ),
     tool("store/scan", scan.store_scan, listed=False, scope=Scope.ADMIN),

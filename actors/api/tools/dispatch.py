@@ -7,10 +7,10 @@ from dataclasses import replace
 from anyio import to_thread
 
 from actors.api.answers import empty_namespace, nothing_within
-from actors.api.confinement import confine, naming
+from actors.api.confinement import confine, name_unknown_parameter
 from actors.api.context import NAMESPACE, Context, StoreState, wait_until_replayed
 from actors.api.operations.administration.history import event_at
-from actors.api.operations.administration.maintenance import lag as described_lag
+from actors.api.operations.administration.maintenance import describe_lag
 from actors.api.params.fields import Reading, When
 from actors.api.params.parsing import Params, parse
 from actors.api.tools.tool import Tool
@@ -63,7 +63,7 @@ async def call(
     if before_run is not None:
         before_run(params)
     try:
-        with naming(params):
+        with name_unknown_parameter(params):
             return await _run(context, tool, params)
     except DamagedFault as fault:
         if context.hub.log.read_only is None:  # a hub ends here, and the next one answers
@@ -116,7 +116,7 @@ def _lag(context: Context) -> JsonObject:
     """Return how far the answer of a hub may be behind the log that it shares, where that is more than it may be."""
     shared = context.hub.shared
     lag = shared.lag if shared is not None else None
-    return {"lag": described_lag(lag)} if lag is not None and lag.exceeded else {}
+    return {"lag": describe_lag(lag)} if lag is not None and lag.exceeded else {}
 
 
 @asynccontextmanager

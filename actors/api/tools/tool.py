@@ -40,7 +40,7 @@ class Tool(msgspec.Struct, frozen=True):
     """What a caller over HTTP needs; None: no such caller may call it."""
     confined: bool = False
     """Whether its answer contains nothing of other namespaces than the caller's."""
-    several: bool = False
+    spans_namespaces: bool = False
     """Whether it can look in several namespaces at once."""
 
     @property

@@ -2,7 +2,7 @@
 
 from rich.text import Text
 
-from actors.api.parts import did, minute
+from actors.api.parts import minute, run_summary
 from actors.cli.views.maintenance import backups_kept
 from actors.cli.views.terminal import OUT, columns
 from actors.runtime.types import JsonObject
@@ -141,7 +141,7 @@ def runs(answer: JsonObject) -> None:
             minute(run["started_at"]),
             run["mode"],
             run["trigger"],
-            did(run["counts"], pruned="pruned") if run["counts"] else "",
+            run_summary(run["counts"], pruned="pruned") if run["counts"] else "",
             outcome,
         )
     OUT.print(table)

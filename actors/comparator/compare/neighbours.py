@@ -37,7 +37,6 @@ POOL = 24
 SMALL_POOL = 12
 """Candidates of each space that E13 and E1 do not cover, and of time."""
 
-
 EXHAUSTIVE = 128
 """Up to this number of eligible memories, all are candidates."""
 

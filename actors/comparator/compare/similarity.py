@@ -71,34 +71,30 @@ def compare(atlas: Atlas, calibration: Calibration, message: Compare) -> tuple[C
     )
 
 
-def one_to_many(
-    atlas: Atlas, calibration: Calibration, one: int | Mapping[str, Embedding], many: Rows
-) -> npt.NDArray[np.float32]:
-    """Return the calibrated similarity of one memory to many in each space, in [0, 1], shape (many, 13).
+def one_to_many(atlas: Atlas, calibration: Calibration, row: int, targets: Rows) -> npt.NDArray[np.float32]:
+    """Return the calibrated similarity of a row to others in each space, in [0, 1], shape (targets, 13).
 
-    A space is NaN where it has nothing to say of either. Rows of `many` are not erased.
+    A space is NaN where it has nothing to say of either. No row is erased.
     """
-    return calibration.apply_all(raw_one_to_many(atlas, one, many))
+    return calibration.apply_all(raw_one_to_many(atlas, row, targets))
 
 
-def raw_one_to_many(atlas: Atlas, one: int | Mapping[str, Embedding], many: Rows) -> npt.NDArray[np.float32]:
+def raw_one_to_many(atlas: Atlas, row: int, targets: Rows) -> npt.NDArray[np.float32]:
     """Return the result of `one_to_many` before calibration."""
-    if isinstance(one, int):
-        one = {space.key: atlas.embedding(space.key, one) for space in SPACES}
-    return raw_each_to_many(atlas, [one], [many])[0]
+    return raw_each_to_many(atlas, [{space.key: atlas.embedding(space.key, row) for space in SPACES}], [targets])[0]
 
 
 def raw_each_to_many(
-    store: Fingerprints, ones: Sequence[Mapping[str, Embedding]], manies: Sequence[Rows]
+    store: Fingerprints, memories: Sequence[Mapping[str, Embedding]], targets: Sequence[Rows]
 ) -> list[npt.NDArray[np.float32]]:
-    """Return the result of `raw_one_to_many` for each of several memories with rows of its own.
+    """Return the raw similarities of each memory, given by its embeddings, to target rows of its own.
 
     One pass over all of them: the cost grows with the number of passes rather than of rows.
     """
-    owners = np.repeat(np.arange(len(ones)), [len(many) for many in manies])
-    rows = np.concatenate(manies)
-    scores = [store.pair_scores(space.key, [one[space.key] for one in ones], owners, rows) for space in SPACES]
-    return np.split(np.stack(scores, axis=1), np.cumsum([len(many) for many in manies])[:-1])
+    counts = [len(rows) for rows in targets]
+    owners, rows = np.repeat(np.arange(len(memories)), counts), np.concatenate(targets)
+    scores = [store.pair_scores(space.key, [one[space.key] for one in memories], owners, rows) for space in SPACES]
+    return np.split(np.stack(scores, axis=1), np.cumsum(counts)[:-1])
 
 
 def raw_scores(atlas: Atlas, reference: UUID, targets: Sequence[UUID]) -> npt.NDArray[np.float32]:

@@ -66,11 +66,11 @@ def find_causes(
         if memory not in atlas or not eligible[row := atlas.row_of(memory)]:
             continue
         for clause in new.get(memory, clauses.of(memory)):
-            _keep(best, _stated(memory, clause, search))
+            _keep_stronger(best, _links_of_clause(memory, clause, search))
         if plain[row]:
-            _keep(best, _named(atlas, row, search))
+            _keep_stronger(best, _links_of_whole(atlas, row, search))
             if memory in request.statements:
-                _keep(best, _sure(atlas, row, plain))
+                _keep_stronger(best, _links_by_e5(atlas, row, plain))
     return _strongest(best.values(), {*request.memories})
 
 
@@ -95,7 +95,7 @@ class _Search(NamedTuple):
         return any(found.memory == whole.memory for found, _ in named)
 
 
-def _keep(best: dict[tuple[UUID, UUID], CausalLink], links: Iterable[CausalLink]) -> None:
+def _keep_stronger(best: dict[tuple[UUID, UUID], CausalLink], links: Iterable[CausalLink]) -> None:
     """Keep the stronger of two edges between the same memories."""
     for link in links:
         pair = link.source, link.target
@@ -103,26 +103,25 @@ def _keep(best: dict[tuple[UUID, UUID], CausalLink], links: Iterable[CausalLink]
             best[pair] = link
 
 
-def _stated(memory: UUID, clause: Clause, search: _Search) -> Iterator[CausalLink]:
+def _links_of_clause(memory: UUID, clause: Clause, search: _Search) -> Iterator[CausalLink]:
     """Yield the edges that a clause of a memory states."""
     cause, effect = (phrase_statement(memory, clause, phrase) for phrase in (clause.cause, clause.effect))
-    for other, score in search.agreement.of(
-        cause, [*search.effects(cause), *search.agreement.wholes(cause)], search.causes
-    ):
+    causing = [*search.effects(cause), *search.agreement.wholes(cause)]
+    for other, score in search.agreement.of(cause, causing, search.causes):
         yield _link(other.memory, memory, clause, memory, other.span, score)
-    for other, score in search.agreement.of(
-        effect, [*search.causes(effect), *search.agreement.wholes(effect)], search.effects
-    ):
+    caused = [*search.causes(effect), *search.agreement.wholes(effect)]
+    for other, score in search.agreement.of(effect, caused, search.effects):
         if other.clause is None:
             yield _link(memory, other.memory, clause, memory, None, score)
         else:
             yield _link(memory, other.memory, other.clause, other.memory, effect.span, score)
 
 
-def _named(atlas: Atlas, row: int, search: _Search) -> Iterator[CausalLink]:
+def _links_of_whole(atlas: Atlas, row: int, search: _Search) -> Iterator[CausalLink]:
     """Yield the edges of a plain memory that clauses of others state.
 
-    A phrase must name the memory as the memory does the phrase: it may be about another speaker, or name many memories.
+    The phrase must be among those nearest to the memory, and the memory among those nearest to the phrase: the phrase
+    may be about another speaker, or name many memories.
     """
     whole = whole_statement(atlas, row)
     if whole is None:
@@ -135,7 +134,7 @@ def _named(atlas: Atlas, row: int, search: _Search) -> Iterator[CausalLink]:
             yield _link(other.memory, whole.memory, other.clause, other.memory, None, score)
 
 
-def _sure(atlas: Atlas, row: int, plain: Mask) -> Iterator[CausalLink]:
+def _links_by_e5(atlas: Atlas, row: int, plain: Mask) -> Iterator[CausalLink]:
     """Yield the edges of a plain memory of which the heads of E5 are sure."""
     (memory,) = atlas.ids([row])
     for direction in Direction:

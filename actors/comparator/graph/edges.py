@@ -9,7 +9,7 @@ from msgspec.structs import astuple
 
 from actors.comparator.graph.paths import best_paths, is_traversable, nearest_nodes
 from actors.comparator.messages import FindNeighbourhood, FindPaths, Walks
-from actors.comparator.messages.graph import Edge, Reached, Ways
+from actors.comparator.messages.graph import Edge, Paths, Reached
 from projections.atlas.atlas import Atlas
 from projections.atlas.facets import Filter
 from projections.graph.links import Links
@@ -20,7 +20,7 @@ MAX_EDGES = 20_000
 """Edges that a path search visits: delays a concurrent search by 40 ms at most."""
 
 
-def find_paths(atlas: Atlas, links: Links, request: FindPaths) -> Ways:
+def find_paths(atlas: Atlas, links: Links, request: FindPaths) -> Paths:
     """Return the best paths from one memory to another."""
     eligible = atlas.facets.eligible(Filter(namespace=request.namespace))
 
@@ -57,21 +57,16 @@ def walked_links(links: Links, replayed: tuple[UUID, ...]) -> Walks:
 
 
 def _edges(atlas: Atlas, links: Links, eligible: Mask, memory: UUID) -> Iterator[Edge]:
-    """Yield the edges of a memory whose other end is eligible."""
-    return (edge for edge in _all_edges(atlas, links, memory) if eligible[atlas.row_of(edge.end)])
-
-
-def _all_edges(atlas: Atlas, links: Links, memory: UUID) -> Iterator[Edge]:
-    """Yield the edges of a memory.
+    """Return the edges of a memory whose other end is eligible.
 
     That two turns follow each other says less than a cause or a link that joins them, and more than a common cluster.
     """
     found = [Edge(*astuple(link)) for link in links.outgoing(memory)]
     found += [Edge(*astuple(link), forward=False) for link in links.incoming(memory)]
-    yield from found
     related = {edge.end for edge in found if edge.relation != CLUSTER}
     turns, _ = atlas.facets.turns(np.array([atlas.row_of(memory)]), 1)
     for row, forward in zip(turns[0].tolist(), (False, True), strict=True):
         if row >= 0 and (turn := atlas.ids([row])[0]) not in related:
             source, target = (memory, turn) if forward else (turn, memory)
-            yield Edge(source, target, NEXT, TURN_WEIGHT, forward=forward)
+            found.append(Edge(source, target, NEXT, TURN_WEIGHT, forward=forward))
+    return (edge for edge in found if eligible[atlas.row_of(edge.end)])

@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 from typing import TypeAlias
 from uuid import UUID
 
-from actors.comparator.messages.graph import Edge, Path, Reached, Ways
+from actors.comparator.messages.graph import Edge, Path, Paths, Reached
 from actors.runtime.settings import PathKind
 from projections.graph.relations import CLUSTER, RelationKind, relation_kind
 
@@ -33,7 +33,7 @@ def is_traversable(edge: Edge, kind: PathKind) -> bool:
             return edge.relation != CLUSTER
 
 
-def best_paths(start: UUID, end: UUID, edges_of: EdgesOf, max_hops: int, alternatives: int, max_edges: int) -> Ways:
+def best_paths(start: UUID, end: UUID, edges_of: EdgesOf, max_hops: int, alternatives: int, max_edges: int) -> Paths:
     """Return the most confident path and up to `alternatives` others, each through a different set of memories.
 
     Yen's algorithm (1971). Of several edges between two memories the strongest counts; edges of strength 0 are ignored.
@@ -63,7 +63,7 @@ def best_paths(start: UUID, end: UUID, edges_of: EdgesOf, max_hops: int, alterna
             root = path.memories[: index + 1]
             used = {other.memories[index + 1] for other in found if other.memories[: index + 1] == root}
             offer(path.edges[:index], search.cheapest(memory, max_hops - index, frozenset(root), used))
-    return Ways(paths=tuple(found), complete=search.remaining_edges >= 0)
+    return Paths(paths=tuple(found), complete=search.remaining_edges >= 0)
 
 
 def nearest_nodes(start: UUID, edges_of: EdgesOf, depth: int, limit: int) -> tuple[Reached, ...]:

@@ -59,7 +59,7 @@ class Path(msgspec.Struct, frozen=True):
         return math.prod(edge.strength for edge in self.edges)
 
 
-class Ways(msgspec.Struct, frozen=True):
+class Paths(msgspec.Struct, frozen=True):
     """Paths from one memory to another, the most confident first."""
 
     paths: tuple[Path, ...]
@@ -95,7 +95,7 @@ class Walks(Answer, frozen=True, kw_only=True):
     """Paths of three steps or more with the count of answers, the most frequent first."""
 
 
-class FindPaths(Message[Ways], frozen=True, kw_only=True):
+class FindPaths(Message[Paths], frozen=True, kw_only=True):
     """Find paths from one memory to another."""
 
     start: UUID

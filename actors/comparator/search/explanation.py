@@ -22,11 +22,10 @@ class RankedRows(NamedTuple):
 
     def at(self, places: Rows | slice) -> "RankedRows":
         """Return the rows at these places, in their order."""
-
-        def chosen(parts: dict[str, Scores]) -> dict[str, Scores]:
-            return {key: values[places] for key, values in parts.items()}
-
-        return RankedRows(self.rows[places], chosen(self.contributions), chosen(self.bonuses))
+        contributions, bonuses = (
+            {key: values[places] for key, values in parts.items()} for parts in (self.contributions, self.bonuses)
+        )
+        return RankedRows(self.rows[places], contributions, bonuses)
 
 
 def explain_page(

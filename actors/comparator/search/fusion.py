@@ -35,16 +35,16 @@ WHOLE: Final = f"{E1}/whole"
 """E1 of a whole memory; the view of the space's own name is its best passage."""
 OPENING: Final = f"{E1}/opening"
 """E1 of a memory's first passage: a long text begins with what it is about."""
-PARTS: Final = (E1, WHOLE, OPENING)
+E1_VIEWS: Final = (E1, WHOLE, OPENING)
 WORDING_AROUND: Final = f"{E12}/turns"
 """E12 of a turn together with the turns around it: an answer often leaves out the words of what it answers."""
-SHOWN: Final = f"{E10}/shown"
+IMAGES_ALONE: Final = f"{E10}/shown"
 """E10 of images alone: a model scores a text against an image far lower than against any text."""
 
 MIN_DEVIATION: Final = {
     E2: 0.05,
     E11: 0.1,
-    **dict.fromkeys(PARTS, 0.045),
+    **dict.fromkeys(E1_VIEWS, 0.045),
     **dict.fromkeys((E12, WORDING_AROUND), 0.035),
 }
 """Lower bound of the standard deviation in views whose scores may hardly differ between candidates. Of E1 and E12 it is
@@ -164,14 +164,14 @@ class Candidates:
         self._views: dict[str, _Scored] = {}
         self._token_scores: Float32 | None = None
         """The shares of the query's tokens in the scores of E12, shape (candidates, query tokens)."""
-        self._parts: tuple[Rows, tuple[Scores, Scores, Scores]] | None = None
-        """Rows with their scores in `PARTS`, which are computed together."""
+        self._e1_scores: tuple[Rows, tuple[Scores, Scores, Scores]] | None = None
+        """The latest scored rows, with their scores in `E1_VIEWS`, which are computed together."""
 
     def score(self, views: Iterable[str]) -> None:
         """Score all rows in more views. The scale of these scores also applies to rows that are added later."""
         for view in views:
             if view not in self._views:
-                self._views[view] = _Scored.of(view, self._relevance(view, self.rows))
+                self._views[view] = _Scored.of(view, self._score(view, self.rows))
 
     def keep(self, indices: Rows) -> None:
         """Drop all rows but those at the given indices."""
@@ -185,7 +185,7 @@ class Candidates:
         if not len(rows):
             return
         self._views = {
-            view: one._replace(scores=np.concatenate([one.scores, self._relevance(view, rows)]))
+            view: one._replace(scores=np.concatenate([one.scores, self._score(view, rows)]))
             for view, one in self._views.items()
         }
         self.rows = np.concatenate([self.rows, rows])
@@ -239,20 +239,21 @@ class Candidates:
         """Return the fused score of each row."""
         return total(self.contributions(weights), len(self.rows))
 
-    def _relevance(self, view: str, rows: Rows) -> Scores:
+    def _score(self, view: str, rows: Rows) -> Scores:
+        """Return the scores of rows in one view, shape (rows,); those of E12 also by token of the query."""
         if view == E12:
             shares = self.atlas.token_scores(self._embeddings[E12], rows)
             known = self._token_scores
             self._token_scores = shares if known is None else np.concatenate([known, shares])
             return max_sim_of(shares)
-        if view in PARTS:
-            if self._parts is None or self._parts[0] is not rows:
-                self._parts = rows, self.atlas.semantic_parts(self._embeddings[E1], rows)
-            return self._parts[1][PARTS.index(view)]
-        if view == SHOWN:
+        if view in E1_VIEWS:
+            if self._e1_scores is None or self._e1_scores[0] is not rows:
+                self._e1_scores = rows, self.atlas.semantic_parts(self._embeddings[E1], rows)
+            return self._e1_scores[1][E1_VIEWS.index(view)]
+        if view == IMAGES_ALONE:
             scores = np.full(len(rows), np.nan, np.float32)
             images = np.flatnonzero(self.atlas.facets.images[rows])
             if len(images):
-                scores[images] = self.atlas.relevance(E10, self._embeddings, rows[images], self._hints)
+                scores[images] = self.atlas.ranking_scores(E10, self._embeddings, rows[images], self._hints)
             return scores
-        return self.atlas.relevance(view, self._embeddings, rows, self._hints)
+        return self.atlas.ranking_scores(view, self._embeddings, rows, self._hints)

@@ -46,7 +46,7 @@ def asks_for_all(hints: QueryHints) -> bool:
     return hints.time_only or bool(hints.said_by)
 
 
-def settled(atlas: Atlas, hints: QueryHints, eligible: Mask) -> QueryHints:
+def resolved(atlas: Atlas, hints: QueryHints, eligible: Mask) -> QueryHints:
     """Return hints with what they mean among the eligible memories.
 
     The session that a question asks for is a time. The name of a speaker who said nothing of what it asks for is a word
@@ -81,8 +81,8 @@ def _midnight(time: datetime) -> datetime:
 def of_period(atlas: Atlas, hints: QueryHints, rows: Rows) -> Mask:
     """Return which rows are of the time or the speaker that a question asks for, shape (rows,).
 
-    None if it asks for something else. What was said at a time was stored then; for others a time that they name counts
-    too.
+    No row is, if it asks for something else. Of a speaker and a time, only what was created at that time counts; of a
+    time alone, what names it counts too.
     """
     if hints.said_by:
         speakers = atlas.time_mentions.speakers_called(hints.said_by)

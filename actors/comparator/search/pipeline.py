@@ -1,13 +1,4 @@
-"""The five-stage search.
-
-1. Recall: sparse (E6, E13) and E1 prefix recall name candidates among the eligible rows. Causal recall (E5) joins for
-   queries about causes or effects, time recall for those that name a time or ask for all there is.
-2. Score: every weighted space scores all candidates.
-3. Weigh: the profile, or for `auto` what is measured of the question, gives each space its weight.
-4. Fuse: scores are standardised per query and summed. Candidates below the requested alignment with the North Star are
-   dropped.
-5. Re-rank: late interaction (E12) joins for the best candidates; then come neighbouring turns, alignment if requested,
-   workspace priming, later versions.
+"""The five-stage search: recall, score, weigh, fuse and re-rank, as ARCHITECTURE.md says under *Search*.
 
 Fused scores are never compared with a threshold. The similarity of a hit is calibrated, and does not affect the
 ranking.
@@ -29,7 +20,7 @@ from actors.comparator.rows import NO_ROWS
 from actors.comparator.search import fusion, period
 from actors.comparator.search.explanation import RankedRows, explain_page
 from actors.comparator.search.recall import recall
-from actors.comparator.search.relevance import LEAST, NOTHING_FOUND, estimate, is_of_another, relevance_by_words
+from actors.comparator.search.relevance import LEAST, NOTHING_FOUND, estimate, names_something_else, relevance_by_words
 from actors.comparator.search.versions import latest_versions, version_bonus, without_superseded
 from actors.comparator.search.weights import applied_weights, by_space
 from actors.runtime.settings import Confidence
@@ -85,15 +76,6 @@ class _Given(NamedTuple):
         return self.weights.get(view, 0) > 0
 
 
-class _Context(NamedTuple):
-    """What bears on candidates beside their own scores."""
-
-    turns: Rows
-    """The turns around each candidate, shape (candidates, turns); -1 for none."""
-    later: Mapping[int, int]
-    """The latest version of each row that is superseded, or in whose place another one answers the query."""
-
-
 class StageTimer:
     """Records candidates and duration of each stage."""
 
@@ -124,13 +106,8 @@ def search(
     timer = StageTimer()
     embeddings = {key: embedding for key, embedding in request.embeddings.items() if key not in request.without}
     eligible = _eligible(atlas, request)
-    request = msgspec.structs.replace(request, hints=period.settled(atlas, request.hints, eligible))
-    primed = request.primed
-    if primed is None:
-        primed = {
-            memory: order for memory, order in workspace.items() if memory in atlas and eligible[atlas.row_of(memory)]
-        }
-
+    request = msgspec.structs.replace(request, hints=period.resolved(atlas, request.hints, eligible))
+    primed = _primed(atlas, request, workspace, eligible)
     rows = NO_ROWS
     for name, recalled in recall(atlas, embeddings, eligible, request.pool, request.hints):
         rows = union(rows, recalled)
@@ -170,6 +147,13 @@ def _eligible(atlas: Atlas, request: Search) -> Mask:
     return eligible if request.include_superseded else without_superseded(atlas, eligible)
 
 
+def _primed(atlas: Atlas, request: Search, workspace: Mapping[UUID, float], eligible: Mask) -> dict[UUID, float]:
+    """Return the eligible memories in the workspace with their order; a further page takes those of the first."""
+    if request.primed is not None:
+        return request.primed
+    return {memory: order for memory, order in workspace.items() if memory in atlas and eligible[atlas.row_of(memory)]}
+
+
 def _relevance(
     atlas: Atlas, request: Search, similarities: Similarities, rows: Rows, eligible: Mask
 ) -> Relevance | None:
@@ -181,7 +165,7 @@ def _relevance(
     relevance = estimate(atlas, request, similarities, rows, eligible)
     if relevance is None:
         return None
-    if relevance.probability > LEAST.probability and is_of_another(atlas, request, rows, eligible):
+    if relevance.probability > LEAST.probability and names_something_else(atlas, request, rows, eligible):
         return msgspec.structs.replace(LEAST, features=relevance.features)
     if relevance.confidence is Confidence.NOTHING:
         by_words = relevance_by_words(atlas, request, rows)
@@ -207,14 +191,17 @@ def _rank(candidates: fusion.Candidates, given: _Given, timer: StageTimer) -> Ra
         candidates.score([E12])
     timer.record("late interaction", len(candidates.rows), skipped=not late)
 
-    context = _add_context(candidates, given)
-    ranked = _order(candidates, given, context)
+    ranked = _order(candidates, given, *_add_context(candidates, given))
     timer.record("context", len(ranked.rows))
     return ranked
 
 
-def _add_context(candidates: fusion.Candidates, given: _Given) -> _Context:
-    """Add the turns around the best candidates, and the latest versions of all."""
+def _add_context(candidates: fusion.Candidates, given: _Given) -> tuple[Rows, Mapping[int, int]]:
+    """Add the turns around the best candidates, and the latest versions of all.
+
+    Returns:
+        The turns around each candidate, shape (candidates, turns), -1 for none, and the `latest_versions`.
+    """
     atlas, request = candidates.atlas, given.request
     turns, _ = atlas.facets.turns(candidates.rows, REACH)
     added = NO_ROWS
@@ -230,13 +217,13 @@ def _add_context(candidates: fusion.Candidates, given: _Given) -> _Context:
         added = union(added, np.setdiff1d(np.array([*later.values()], np.int64), candidates.rows))
     added = added[_aligned(atlas, added, request.min_alignment)]
     candidates.add(added)
-    return _Context(np.concatenate([turns, atlas.facets.turns(added, REACH)[0]]), later)
+    return np.concatenate([turns, atlas.facets.turns(added, REACH)[0]]), later
 
 
-def _order(candidates: fusion.Candidates, given: _Given, context: _Context) -> RankedRows:
-    """Order all candidates by their fused scores and all bonuses."""
+def _order(candidates: fusion.Candidates, given: _Given, turns: Rows, later: Mapping[int, int]) -> RankedRows:
+    """Order all candidates by their fused scores and all bonuses; `turns` and `later` as of `_add_context`."""
     atlas, request, rows = candidates.atlas, given.request, candidates.rows
-    neighbours, in_session = fusion.indices_of(context.turns, rows), atlas.facets.in_session(rows)
+    neighbours, in_session = fusion.indices_of(turns, rows), atlas.facets.in_session(rows)
     relying = candidates.reliance(neighbours)
     if given.weighs(fusion.WORDING_AROUND):
         candidates.score_around(neighbours, in_session, relying)
@@ -251,7 +238,7 @@ def _order(candidates: fusion.Candidates, given: _Given, context: _Context) -> R
         "scope": _scope_penalty(atlas, rows, request.filter.shared),
     }
     scores = sum(bonuses.values(), start=fused)
-    bonuses["renewal"] = version_bonus(atlas, request, context.later, rows, scores)
+    bonuses["renewal"] = version_bonus(atlas, request, later, rows, scores)
     order = top_k(scores + bonuses["renewal"], len(rows))
     return RankedRows(rows, contributions, bonuses).at(order)
 

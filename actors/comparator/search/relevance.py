@@ -23,7 +23,7 @@ import numpy as np
 from actors.comparator.compare.similarity import Similarities
 from actors.comparator.messages import RankByQuery, Relevance, Search
 from actors.comparator.search.passages import best_coverage
-from actors.comparator.search.versions import says
+from actors.comparator.search.versions import contain_words
 from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
 from actors.text.entities import find_names
@@ -172,28 +172,24 @@ def relevance_by_words(atlas: Atlas, request: Search, rows: Rows) -> Relevance |
     """Return the least relevance that is not `nothing` if one of the best rows has all words that a question names.
 
     The model compares all words of a question. Of a short one ("Anything on the boiler?") most words only ask: 14 of 40
-    answerable questions in everyday wording were taken for `nothing`.
-
-    `rows` are ranked, best first.
+    answerable questions in everyday wording were taken for `nothing`. Arguments as in `estimate`.
     """
     words = asked_words(request.text)
-    if words and says(atlas, request.embeddings, words, rows[:NAMING]).any():
+    if words and contain_words(atlas, request.embeddings, words, rows[:NAMING]).any():
         return LEAST
     return None
 
 
-def is_of_another(atlas: Atlas, request: Search, rows: Rows, eligible: Mask) -> bool:
+def names_something_else(atlas: Atlas, request: Search, rows: Rows, eligible: Mask) -> bool:
     """Tell whether what was found is about something else than the question names, however similar it is.
 
     Either none of the best rows has a number of the question, as that of another week, ticket or version, or no memory
-    that it may find has its names or its subject.
-
-    `rows` are ranked, best first; `eligible` says which rows might have been found, shape (rows of the atlas,).
+    that it may find has its names or its subject. Arguments as in `estimate`.
     """
     best = rows[:CONSIDERED]
     for digits in request.hints.digits:
         written = (digits, *(word for word, number in NUMBERS.items() if number == digits))
-        if not any(says(atlas, {E6: term_frequencies(one)}, one, best).any() for one in written):
+        if not any(contain_words(atlas, {E6: term_frequencies(one)}, one, best).any() for one in written):
             return True
     return _names_nothing_known(atlas, request, eligible)
 
@@ -208,8 +204,6 @@ def _names_nothing_known(atlas: Atlas, request: Search, eligible: Mask) -> bool:
     "Who is the dentist?" is similar to a lost tooth where nothing else is stored. Among up to 4,000 memories no word of
     its subject is known of none of 1,240 questions of five sets and of 4 of 400 about causes; among 20 memories of 6 of
     some 70 that these answered in other words.
-
-    `eligible` says which rows might have been found, shape (rows of the atlas,).
     """
     hints, asked = request.hints, request.embeddings.get(E6)
     if hints.direction is not None or hints.intervals or hints.recurring or request.unfamiliar > UNFAMILIAR[0]:

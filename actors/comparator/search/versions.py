@@ -1,12 +1,8 @@
 """Rank the version of a statement that a query asks for above its other versions.
 
-That is the latest one, unless the query asks for the past. One that names a time, or was asked at one that is past,
-means the version that held then. Of former versions that superseded each other, "before" means the last, "originally"
-the first, "before Redis" the last before that with Redis. Versions are those that `MemorySuperseded` names, and those
-that the caller found to answer the query in place of each other (`Search.restated`).
-
-"The old parser" and "in the morning" ask for another time only where the statement does not contain these words. The
-latest version of "Andrej supports the old parser" answers a question about the old parser.
+That is the latest one, unless the query asks for the past: of former versions "before" means the last, "originally" the
+first, "before Redis" the last before that with Redis. One that names a time means the version that held then. "The old
+parser" asks for another time only where the statement does not contain these words.
 """
 
 from collections.abc import Mapping
@@ -36,7 +32,7 @@ _ALL: Final = 0.99
 """Coverage of all words, but for rounding."""
 
 
-def says(atlas: Atlas, query: Mapping[str, Embedding], words: str, rows: Rows) -> Mask:
+def contain_words(atlas: Atlas, query: Mapping[str, Embedding], words: str, rows: Rows) -> Mask:
     """Return which rows contain all of these words of a query, shape (rows,); none with other terms than those of E6.
 
     A long memory contains them together, in one passage.
@@ -47,7 +43,7 @@ def says(atlas: Atlas, query: Mapping[str, Embedding], words: str, rows: Rows) -
     if not isinstance(asked, Sparse) or not np.isin(terms.ids, asked.ids).all():
         return np.zeros(len(rows), np.bool_)
     covered = best_coverage(atlas, {E6: terms}, rows)
-    return np.where(np.isnan(covered), atlas.relevance(E11, {E6: terms}, rows), covered) > _ALL
+    return np.where(np.isnan(covered), atlas.ranking_scores(E11, {E6: terms}, rows), covered) > _ALL
 
 
 def latest_versions(atlas: Atlas, request: Search, eligible: Mask, rows: Rows) -> dict[int, int]:
@@ -65,10 +61,10 @@ def latest_versions(atlas: Atlas, request: Search, eligible: Mask, rows: Rows) -
         is_latest = eligible[latest] and latest not in superseded
         if row in given and is_latest and atlas.facets.created_at(row) < atlas.facets.created_at(latest):
             later.setdefault(row, latest)
-    return {row: _last(later, row) for row in later}
+    return {row: _end_of_chain(later, row) for row in later}
 
 
-def _last(later: Mapping[int, int], row: int) -> int:
+def _end_of_chain(later: Mapping[int, int], row: int) -> int:
     """Return the end of a chain of versions; one that returns to its start ends before it."""
     seen = {row}
     while (following := later.get(row)) is not None and following not in seen:
@@ -91,7 +87,7 @@ def version_bonus(atlas: Atlas, request: Search, later: Mapping[int, int], rows:
         if row in index and latest in index:
             versions.setdefault(latest, []).append(row)
     for latest, earlier in versions.items():
-        wanted = _wanted(atlas, request, latest, earlier)
+        wanted = _wanted_versions(atlas, request, latest, earlier)
         others = [index[row] for row in (latest, *earlier) if row not in wanted]
         if others:
             best = max((index[row] for row in wanted), key=lambda place: scores[place])
@@ -99,7 +95,7 @@ def version_bonus(atlas: Atlas, request: Search, later: Mapping[int, int], rows:
     return bonus
 
 
-def _wanted(atlas: Atlas, request: Search, latest: int, earlier: list[int]) -> list[int]:
+def _wanted_versions(atlas: Atlas, request: Search, latest: int, earlier: list[int]) -> list[int]:
     """Return the versions that a query asks for; the latest one too where none held at the time that it names."""
     hints, versions = request.hints, np.array([*earlier, latest])
     held = ~is_later(atlas, hints, versions)
@@ -119,7 +115,7 @@ def _wanted(atlas: Atlas, request: Search, latest: int, earlier: list[int]) -> l
     if not asks_for_past(request.text):
         return [latest]
     words = ambiguous_words(request.text, hints)
-    if words and says(atlas, request.embeddings, words, np.array(earlier)).any():
+    if words and contain_words(atlas, request.embeddings, words, np.array(earlier)).any():
         return [latest]
     return _ends_of_chains(atlas, earlier, first=asks_for_first(request.text))
 
@@ -130,7 +126,7 @@ def _predecessor(atlas: Atlas, request: Search, versions: list[int]) -> int | No
     if not named:
         return None
     ordered = np.array(sorted(versions, key=atlas.facets.created_at))
-    said = np.flatnonzero(says(atlas, request.embeddings, named, ordered))
+    said = np.flatnonzero(contain_words(atlas, request.embeddings, named, ordered))
     return int(ordered[said[0] - 1]) if len(said) and said[0] > 0 else None
 
 

@@ -17,7 +17,7 @@ from msgspec import Meta
 
 from actors.comparator.messages import Search
 from actors.comparator.messages.search import FIXED_PROFILES, Weights
-from actors.comparator.search.fusion import SHOWN, WORDING_AROUND, Candidates, Scale, space_of
+from actors.comparator.search.fusion import IMAGES_ALONE, WORDING_AROUND, Candidates, Scale, space_of
 from actors.runtime.settings import SearchProfile
 from actors.runtime.types import JsonObject
 from actors.text.queries.causal_questions import causal_subject
@@ -51,30 +51,30 @@ SPOKEN: Final = 0.05
 LEAST_SHARE: Final = 0.01
 """Share of the weights below which `auto` leaves a view out, which saves scoring it."""
 
-AMONG_IMAGES: Final = 4.0
+IMAGE_FACTOR: Final = 4.0
 """Factor of the weight of what images show where only images are searched: their captions are short and alike, and
 standardising would let small differences between them decide."""
 
 A_MONTH: Final = timedelta(days=31)
-SHARP_TIME: Final = 1.5
+SHARP_TIME_FACTOR: Final = 1.5
 """Factor of the weight of times where a question names a month, a day or less: fewer memories are of it than of a year,
 so it tells more."""
 
-NUMBERED: Final = 3.0
+NUMBER_FACTOR: Final = 3.0
 """Factor of the weight of words where a question names a number that few memories hold, as that of an issue: of 32 such
 questions about minutes the right memory is first for 29 instead of 18."""
-FEW: Final = (8, 0.02)
-"""Memories, or the share of all, of which few hold a number."""
+FEW_HOLDERS: Final = (8, 0.02)
+"""Memories that hold a number at most to be few: so many, or that share of all eligible ones."""
 
-NAMED: Final = (0.7, 1.0)
-SPARED: Final = (1.0, 0.3)
-"""Factor of the weight of causes by the largest share of the words of the question that a memory holds. It, or one near
-it, mostly tells why. E5 is for what shares no word with the event, and would rank others above."""
+KNOWN_SHARES: Final = (0.7, 1.0)
+CAUSE_FACTORS: Final = (1.0, 0.3)
+"""Factors of the weight of causes at these shares of the question's words in one memory. The memory that holds all of
+them, or one near it, mostly tells why. E5 is for what shares no word with the event, and would rank others above."""
 
 
 def weighted_views(request: Search) -> list[str]:
     """Return the views that a search may weigh: of the spaces for which the query has an embedding."""
-    views = AUTO.asked(request.hints) if request.profile is SearchProfile.AUTO else FIXED_PROFILES[request.profile]
+    views = AUTO.views_for(request.hints) if request.profile is SearchProfile.AUTO else FIXED_PROFILES[request.profile]
     available = request.embeddings.keys() - request.without
     return [view for view in views if space_of(view) in available]
 
@@ -86,19 +86,7 @@ def applied_weights(atlas: Atlas, request: Search, eligible: Mask, candidates: C
     """
     views = weighted_views(request)
     if request.profile is SearchProfile.AUTO:
-        candidates.score(MEASURED)
-        measured = measure(atlas, request, eligible, candidates)
-        weights = AUTO.weights(measured, request.hints)
-        if not measured["session"]:
-            weights[WORDING_AROUND] = 0.0
-        if request.hints.direction is not None:
-            weights[E5] *= float(np.interp(_named(atlas, request, candidates), NAMED, SPARED))
-        if any(time.end - time.start <= A_MONTH for time in request.hints.intervals):
-            weights[E2] *= SHARP_TIME
-        if _names_few_by_number(atlas, request, eligible):
-            weights[E6] *= NUMBERED
-        if request.filter.modality is Modality.IMAGE:
-            weights[SHOWN] *= AMONG_IMAGES
+        weights = _auto_weights(atlas, request, eligible, candidates)
         least = LEAST_SHARE * sum(weights[view] for view in views)
         views = [view for view in views if weights[view] >= least]
     else:
@@ -108,7 +96,26 @@ def applied_weights(atlas: Atlas, request: Search, eligible: Mask, candidates: C
     return normalised({view: 0.0 if view in silent else weights[view] for view in views})
 
 
-def _named(atlas: Atlas, request: Search, candidates: Candidates) -> float:
+def _auto_weights(atlas: Atlas, request: Search, eligible: Mask, candidates: Candidates) -> Weights:
+    """Return the weights of `auto` for a question, with the factors of what it names or searches."""
+    candidates.score(MEASURED)
+    measured = measure(atlas, request, eligible, candidates)
+    weights = AUTO.weights(measured, request.hints)
+    if not measured["session"]:
+        weights[WORDING_AROUND] = 0.0
+    if request.hints.direction is not None:
+        share = _largest_known_share(atlas, request, candidates)
+        weights[E5] *= float(np.interp(share, KNOWN_SHARES, CAUSE_FACTORS))
+    if any(time.end - time.start <= A_MONTH for time in request.hints.intervals):
+        weights[E2] *= SHARP_TIME_FACTOR
+    if _names_rare_number(atlas, request, eligible):
+        weights[E6] *= NUMBER_FACTOR
+    if request.filter.modality is Modality.IMAGE:
+        weights[IMAGES_ALONE] *= IMAGE_FACTOR
+    return weights
+
+
+def _largest_known_share(atlas: Atlas, request: Search, candidates: Candidates) -> float:
     """Return the largest share of the question's words that a candidate holds, in [0, 1].
 
     All words count alike: by their rarity in the whole store, the weight would tell what other namespaces hold.
@@ -119,14 +126,14 @@ def _named(atlas: Atlas, request: Search, candidates: Candidates) -> float:
     return float(atlas.coverage(E6, words, candidates.rows).max(initial=0.0))
 
 
-def _names_few_by_number(atlas: Atlas, request: Search, eligible: Mask) -> bool:
+def _names_rare_number(atlas: Atlas, request: Search, eligible: Mask) -> bool:
     """Return whether the question names a number that some memory holds, but only few."""
     terms = request.embeddings.get(E6)
     if not (request.hints.numbers and isinstance(terms, Sparse)):
         return False
     named = np.intersect1d(term_frequencies(" ".join(request.hints.numbers)).ids, terms.ids)
     holders = atlas.holders(E6, named, eligible)
-    most = max(FEW[0], FEW[1] * np.count_nonzero(eligible))
+    most = max(FEW_HOLDERS[0], FEW_HOLDERS[1] * np.count_nonzero(eligible))
     return bool(((holders > 0) & (holders <= most)).any())
 
 
@@ -211,7 +218,7 @@ class Ranker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     shares: dict[str, float]
     """Weight, relative to the sum of all others, of spaces that some questions ask for and no training set teaches."""
 
-    def asked(self, hints: QueryHints) -> list[str]:
+    def views_for(self, hints: QueryHints) -> list[str]:
         """Return the views that a question asks for."""
         asks = asked_spaces(hints)
         return [view for view in (*self.views, *self.shares) if asks.get(view, True)]
@@ -228,11 +235,11 @@ class Ranker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         }
         weights = {
             key: softplus(view.bias + sum(effect * scaled[name] for name, effect in view.effects.items()))
-            for key in self.asked(hints)
+            for key in self.views_for(hints)
             if (view := self.views.get(key)) is not None
         }
         total = sum(weights.values())
-        return weights | {key: self.shares[key] * total for key in self.asked(hints) if key in self.shares}
+        return weights | {key: self.shares[key] * total for key in self.views_for(hints) if key in self.shares}
 
 
 def asked_spaces(hints: QueryHints) -> dict[str, bool]:

@@ -49,10 +49,6 @@ MIN_GAIN = 0.01
 """Least gain in similarity of the latest memories for which a North Star is replaced."""
 
 
-def no_progress(_done: int, _total: int) -> None:
-    """Discard progress."""
-
-
 class GoalManager:
     """Reads from other actors, decides, and appends each decision in one transaction."""
 
@@ -183,7 +179,7 @@ class GoalManager:
         namespace: str,
         before: DriftReport,
         without: Collection[UUID],
-        on_progress: ProgressCallback = no_progress,
+        on_progress: ProgressCallback = lambda _done, _total: None,
     ) -> Sliced[list[Event]]:
         """Return the events that correct a measured drift; none if they would not help the latest memories."""
         latest = self._remembered(namespace, without)[-LATEST:]

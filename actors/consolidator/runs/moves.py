@@ -113,6 +113,7 @@ def _chosen(clients: ActorClients, request: MoveMemories) -> Sliced[dict[str, tu
 
 
 def _check_target(clients: ActorClients, request: MoveMemories) -> None:
+    """Refuse to rename to a namespace that has memories, and to merge into one that has none."""
     there = len(clients.memories(request.target, forgotten=True))
     if request.kind is MoveKind.RENAME and there:
         raise InvalidParamsFault(

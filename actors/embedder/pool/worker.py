@@ -9,7 +9,7 @@ from typing import Final, Protocol, TypeAlias
 import msgspec
 from threadpoolctl import threadpool_limits
 
-from actors.embedder.actor import Profile, loaded
+from actors.embedder.actor import Profile, load_or_fault
 from actors.embedder.jobs import run_plans
 from actors.embedder.loading import BLAS_THREADS, load_profile
 from actors.embedder.messages import Content, EmbeddedContent
@@ -88,5 +88,5 @@ class EmbeddingWorker:
             own = self._settings
             threadpool_limits(BLAS_THREADS, user_api="blas")  # matrix products run as they do in a hub
             load = partial(load_profile, Latencies(), own.profile, own.models, own.device, interactive=False)
-            self._profile = loaded(partial(load, precision=own.precision))
+            self._profile = load_or_fault(partial(load, precision=own.precision))
         return self._profile

@@ -152,9 +152,9 @@ class EmbeddedProfile:
     def plan_content(self, content: Content) -> Plan[EmbeddedContent]:
         """Return the plan that embeds a content, or an image with its caption, apart from any store."""
         text, modality = content.text, content.modality
-        e10 = shown = None
+        e10 = image = None
         if modality is Modality.IMAGE:
-            e10, shown = images.embed(self._chosen and self._chosen.image_encoder, content.image)
+            e10, image = images.embed(self._chosen and self._chosen.image_encoder, content.image)
             yield []
         tokenized = self._tokenize(text, self._memory_pool, is_code=modality is Modality.CODE)
         states: list[Float32] = yield tokenized.rows
@@ -172,7 +172,7 @@ class EmbeddedProfile:
             names=names_of(lexemes),
             lexemes=lexemes,
             packaged=packaged if self._fills_e1 else None,
-            image=shown,
+            image=image,
         )
 
     def complete(

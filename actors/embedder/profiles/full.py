@@ -53,14 +53,14 @@ class FullProfile:
 
     def plan_content(self, content: Content) -> Plan[EmbeddedContent]:
         """Return the plan that embeds a content, or an image with its caption, apart from any store."""
-        vector = shown = None
+        vector = image = None
         if content.modality is Modality.IMAGE:
-            vector, shown = images.embed(self._models.image_encoder, content.image)
+            vector, image = images.embed(self._models.image_encoder, content.image)
             yield []
         embeddings, passages = yield from self._embed(content.text, content.created_at, is_query=False)
         if vector is not None:
             embeddings[E10] = Dense.of(vector)
-        return EmbeddedContent(embeddings=embeddings, passages=passages, image=shown)
+        return EmbeddedContent(embeddings=embeddings, passages=passages, image=image)
 
     def complete(
         self, request: EmbedMemory, content: EmbeddedContent, sessions: Sessions, start: float

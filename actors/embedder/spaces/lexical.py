@@ -41,7 +41,7 @@ def entity_vector(lexemes: Lexemes, other_names: Iterable[str] = ()) -> Float32:
 
     Parts weigh less than whole names, so that "Caroline" matches "Caroline Smith". Words let a name in lower case
     match, and texts without names. 384 dimensions suffice to compare two texts; ranking uses exact entities
-    (`Atlas.relevance`).
+    (`Atlas.ranking_scores`).
 
     A blank text is a `ValueError`. `other_names` are what else its entities are called in the store.
     """

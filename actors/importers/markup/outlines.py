@@ -82,6 +82,7 @@ def _org_trees(lines: list[str]) -> Iterator[str]:
 
 
 def _org_lines(lines: Iterator[str], properties: JsonObject) -> Iterator[str]:
+    """Yield lines of Org as Markdown, with its headings, links and code, without drawers, comments and keywords."""
     left_out: list[str] | None = None
     end = ""
     code = ""

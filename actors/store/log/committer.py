@@ -55,10 +55,11 @@ class Committer:
     4. `_publish`: the events are folded, erased keys destroyed, memories read back; the owners of projections are told
        of the events, and the appends are answered.
 
-    While the server of a shared log is lost, the turn isn't taken (`absence`). A batch that was being committed then
+    While the server of a shared log is lost, the turn isn't taken (`outage`). A batch that was being committed then
     waits in `_uncertain` until step 1 succeeds again.
 
     Between batches, `follow` folds the events of other hubs; `store` receives `FollowLog` while there are more.
+    `projections` returns those of the store at present, which a snapshot replaces.
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class Committer:
         self._flush_told = False
         self.erasures = Erasures(log, snapshots)
         self._away: LogError | None = None
+        """Why the log can't be used, until its server answers again."""
         self._unreached: LogError | None = None
         """Why the latest attempt to take the turn failed, until the server is reached again."""
         self._uncertain: list[PendingAppend] = []
@@ -215,7 +217,7 @@ class Committer:
             events = self._shared.follow()
             self._fold_others(events)
         except (LogAwayError, LogDamagedError) as error:
-            self.lose(error)
+            self.on_server_lost(error)
             return
         self._away = self._unreached = None
         if events:
@@ -235,11 +237,11 @@ class Committer:
         self.erasures.carry_out(envelopes)
 
     @property
-    def absence(self) -> StorageFault | None:
+    def outage(self) -> StorageFault | None:
         """Why nothing can be appended while the server is away; None while it answers."""
         return None if self._away is None else away_fault(self._away)
 
-    def lose(self, error: LogError) -> None:
+    def on_server_lost(self, error: LogError) -> None:
         """Note that the server doesn't answer; fail what has waited too long for its outcome."""
         if self._away is None:
             LOGGER.warning("the log can't be used, searches go on without it: %s", error)
@@ -278,6 +280,8 @@ class Committer:
 
     def fail_uncertain(self) -> None:
         """Refuse the uncertain appends; the log isn't asked any more what became of them."""
+        if not self._uncertain:
+            return
         uncertain, self._uncertain = self._uncertain, []
         fault = StorageFault(
             "Storage failed: the log's server was lost during the commit, and it is unknown whether this was "
@@ -285,5 +289,4 @@ class Committer:
             retry_after_ms=RETRY_AFTER_MS,
             outcome="unknown",
         )
-        if uncertain:
-            self.refuse(uncertain, fault)
+        self.refuse(uncertain, fault)

@@ -143,7 +143,7 @@ def test_clustering_does_not_change_the_vectors():
 def test_the_work_stops_between_slices_and_finds_the_same_however_long_they_are(monkeypatch: pytest.MonkeyPatch):
     vectors = topics(300, 200, 100, strangers=100)
     whole, few = driven(cluster_vectors(vectors))
-    monkeypatch.setattr(clustering, "COMPARED", clustering.COMPARED // 10)
+    monkeypatch.setattr(clustering, "COMPARED_AT_ONCE", clustering.COMPARED_AT_ONCE // 10)
     again, many = driven(cluster_vectors(vectors))
     assert [cluster.members for cluster in again] == [cluster.members for cluster in whole]
     assert [cluster.coherence for cluster in again] == pytest.approx([cluster.coherence for cluster in whole])

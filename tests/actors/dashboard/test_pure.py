@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import actors.dashboard
-from actors.api.parts import did, reasons
+from actors.api.parts import reasons, run_summary
 from actors.dashboard.charts import bars_of_days
 from actors.dashboard.comparisons import mark_differences, why_above
 from actors.dashboard.graph_layout import LABEL_HEIGHT, LETTER_WIDTH, place_neighbours
@@ -187,7 +187,7 @@ def test_a_schedule_is_told_in_words_where_it_is_a_common_one(schedule: str | No
 
 
 def test_a_run_is_told_by_what_it_did() -> None:
-    assert did({"merged": 2, "pruned": 0, "clusters": 1, "patterns": 0}) == "2 merged, 1 group"
-    assert did({"merged": 0, "pruned": 0, "moved": 3, "clusters": 0}) == "3 moved"
-    assert did({"merged": 0, "strengthened": 36, "shortcuts": 1}) == "36 stronger links, 1 shortcut"
-    assert did({"merged": 0, "pruned": 0, "clusters": 0, "patterns": 0, "causes": 0}) == "changed nothing"
+    assert run_summary({"merged": 2, "pruned": 0, "clusters": 1, "patterns": 0}) == "2 merged, 1 group"
+    assert run_summary({"merged": 0, "pruned": 0, "moved": 3, "clusters": 0}) == "3 moved"
+    assert run_summary({"merged": 0, "strengthened": 36, "shortcuts": 1}) == "36 stronger links, 1 shortcut"
+    assert run_summary({"merged": 0, "pruned": 0, "clusters": 0, "patterns": 0, "causes": 0}) == "changed nothing"

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from actors.api.context import Context, wait_until_ready
-from actors.api.parts import SPACE_NAMES, did
+from actors.api.parts import SPACE_NAMES, run_summary
 from actors.api.tools.agent_tools import BY_METHOD
 from actors.api.tools.dispatch import call
 from actors.cli.views.memories import found as show_found
@@ -197,8 +197,8 @@ async def test_the_end_of_a_run_tells_all_that_its_own_page_tells(served: Served
             page = await finished(client, started.headers["location"])
             assert told in page
         (latest, *_) = (await call(served.context, BY_METHOD["memory/consolidations"], {}))["runs"]
-        assert f"3 memories looked at: {did(latest['counts'])}." in page
-        assert f": {did(latest['counts'])}." in (await client.get(f"/sleep/{latest['run_id']}")).text
+        assert f"3 memories looked at: {run_summary(latest['counts'])}." in page
+        assert f": {run_summary(latest['counts'])}." in (await client.get(f"/sleep/{latest['run_id']}")).text
 
 
 async def test_each_run_is_reached_behind_many_searches_for_causes(served: Served) -> None:

@@ -176,7 +176,7 @@ def test_memories_excluded_by_a_run_are_not_found_nor_counted_until_it_is_undone
     rows = np.array([0, 2])
     asked = {space.key: query[space.key] for space in SPACES}
     for key in ("e6_sparse", "e11_entity", "e12_late_interaction"):
-        here, there = slept.relevance(key, asked, rows), few.relevance(key, asked, np.arange(2))
+        here, there = slept.ranking_scores(key, asked, rows), few.ranking_scores(key, asked, np.arange(2))
         assert here.tobytes() == there.tobytes()
     back = atlas_of(*stored_, pruned(FIRST, TWO), merged(FIRST, THREE, FOUR), undone(FIRST))
     assert back.digest() == before.digest()

@@ -26,7 +26,7 @@ DAY_BEFORE = QueryHints(intervals=tuple(find_intervals("on 8 May 2023", SAID)))
 
 def relevance(atlas: Atlas, key: str, cues: QueryHints) -> list[float]:
     asked = {space.key: TOLD[0].fingerprint[space.key] for space in SPACES}
-    return atlas.relevance(key, asked, np.arange(len(atlas)), cues).tolist()
+    return atlas.ranking_scores(key, asked, np.arange(len(atlas)), cues).tolist()
 
 
 @pytest.mark.parametrize("key", [space.key for space in SPACES if space.key not in {"e6_sparse", "e11_entity"}])
@@ -54,16 +54,16 @@ def test_entity_relevance_weights_the_rarer_name_more():
     rare, common, neither = 1, 2, 3
     atlas = atlas_of(worded(rare), *([worded(common)] * 3), worded(neither), worded(rare, common))
     asked = {"e6_sparse": Sparse.of({rare: 1.0, common: 1.0})}
-    facts = atlas.relevance("e11_entity", asked, np.arange(6))
+    facts = atlas.ranking_scores("e11_entity", asked, np.arange(6))
     assert facts[4] == 0 < facts[1] == facts[2] < facts[0] < facts[5] == pytest.approx(1.0)
 
 
 def test_entity_relevance_requires_the_terms_of_e6():
     atlas = atlas_of(*TOLD)
     with pytest.raises(KeyError):
-        atlas.relevance("e11_entity", {"e11_entity": TOLD[0].fingerprint["e11_entity"]}, np.arange(3))
+        atlas.ranking_scores("e11_entity", {"e11_entity": TOLD[0].fingerprint["e11_entity"]}, np.arange(3))
     with pytest.raises(TypeError):
-        atlas.relevance("e11_entity", {"e6_sparse": TOLD[0].fingerprint["e11_entity"]}, np.arange(3))
+        atlas.ranking_scores("e11_entity", {"e6_sparse": TOLD[0].fingerprint["e11_entity"]}, np.arange(3))
 
 
 def test_entity_relevance_adds_matches_of_speaker_and_time():
@@ -110,7 +110,7 @@ def test_for_an_end_of_a_session_the_turn_there_scores_far_above_the_next(cues: 
     waves = [np.concatenate([[np.cos(angle), np.sin(angle)], np.zeros(510)]) for angle in angles]
     atlas = atlas_of(*(with_embedding(TOLD[0], key, Dense.of(wave.astype(np.float32))) for wave in waves))
     asked = {key: Dense.of(waves[0].astype(np.float32))}
-    plain, ahead = (atlas.relevance(key, asked, np.arange(4), one) for one in (NO_HINTS, cues))
+    plain, ahead = (atlas.ranking_scores(key, asked, np.arange(4), one) for one in (NO_HINTS, cues))
     assert np.argsort(-plain).tolist() == np.argsort(-ahead).tolist() == [0, 1, 2, 3]
     assert plain[1] > 0.99
     assert plain[3] > 0.9

@@ -133,7 +133,7 @@ def _examine(log: StoredLog, progress: Progress) -> Report:
     return verify(log.folder, passphrase(), progress, SNAPSHOT)
 
 
-def lag(behind: Lag) -> JsonObject:
+def describe_lag(behind: Lag) -> JsonObject:
     """Return how far a hub is behind the log that it shares."""
     return {"events": behind.events, "seconds": round(behind.seconds, 1), "reason": behind.reason}
 
@@ -152,7 +152,7 @@ def _status(state: Status, indexes: Indexes, hub: Hub) -> JsonObject:
         "memory_mb": indexes.megabytes,
         "backups": hub.backups.state(),
         "log": {"position": state.head.seq, "hash": state.head.hash.hex()}
-        | ({"server": hub.shared.name, "lag": lag(hub.shared.lag)} if hub.shared else {}),
+        | ({"server": hub.shared.name, "lag": describe_lag(hub.shared.lag)} if hub.shared else {}),
         "calibration": {key: "own texts" if own else "shipped" for key, own in indexes.calibrated.items()},
         "latencies_ms": msgspec.to_builtins(dict(sorted(latencies.items()))),
     }

@@ -48,7 +48,7 @@ class MemoryItem(NamedTuple):
     """What its file held in its place before (`memory/former`)."""
 
     @property
-    def others(self) -> set[UUID]:
+    def memories_named(self) -> set[UUID]:
         """The memories that it names."""
         linked = {end for link in self.links or () for end in (link.source, *link.targets)}
         return (linked | {*self.params.link_to, *self.params.supersedes, *self.former}) - {self.id}

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from actors.api.confinement import check_served
 from actors.api.context import NAMESPACE, Context, wait_until_ready
 from actors.api.operations.administration.history import from_log
-from actors.api.operations.ingest.formerly import take_back
+from actors.api.operations.ingest.former_memories import reinstate
 from actors.api.operations.ingest.import_items import IMPORTED, EventItem, ImportItem, MemoryItem, parse_item
 from actors.api.operations.ingest.pipeline import IngestItem, Outcome, StoredMemory, ingest
 from actors.api.operations.lifecycle.memories import item_report
@@ -118,7 +118,7 @@ def _groups(lines: Iterable[_Line[Any]]) -> Iterator[list[_Line[Any]]]:
     ids: set[UUID | None] = set()
     for line in lines:
         item: ImportItem = line.item
-        named = {item.id, *item.others} - {None} if isinstance(item, MemoryItem) else set()
+        named = {item.id, *item.memories_named} - {None} if isinstance(item, MemoryItem) else set()
         if group and (type(item) is not type(group[0].item) or named & ids):
             yield group
             group, ids = [], set()
@@ -133,14 +133,14 @@ async def _store(
 ) -> None:
     """Store memories that don't name each other, unless they were stored before, and report on each."""
     items = [line.item for line in lines]
-    known = await _known(context, {id_ for one in items for id_ in (*one.others, one.id, one.part_of) if id_})
+    known = await _known(context, {id_ for one in items for id_ in (*one.memories_named, one.id, one.part_of) if id_})
     new: defaultdict[UUID, list[_Line[MemoryItem]]] = defaultdict(list)
     for line in lines:
         item = line.item
         try:
             before = _stored_before(item, known)
             if before is None:
-                _check_known(item.others, known)
+                _check_known(item.memories_named, known)
         except Fault as fault:
             line.report = item_report(line.index, fault)
             continue
@@ -150,7 +150,7 @@ async def _store(
         line.report = item_report(line.index, before) | {"stored_before": True}
         if before != item.id:
             line.report["part_of"] = str(before)
-        elif await take_back(context, known[before], item.former):
+        elif await reinstate(context, known[before], item.former):
             line.report |= _change(item, known)
 
     async def report(key: UUID, outcome: Outcome) -> None:
@@ -185,29 +185,38 @@ async def _append(context: Context, lines: Sequence[_Line[EventItem]]) -> None:
     """
     items = [line.item for line in lines]
     known = await _known(context, {id_ for one in items for id_ in mentioned(one.event)})
-    runs: dict[UUID, Run | None] = {}
-    for run in dict.fromkeys(one.run for one in items if one.run is not None):
-        listed = await find_run(context, run)
-        runs[run] = listed and listed.runs[0]
-    keys = tuple(uuid5(IMPORTED, f"run {run}") for run in runs)
-    imported = await ask(context.hub.store, FindRequests(keys=keys))
-    started = {run for (run, entry), request in zip(runs.items(), imported, strict=True) if entry or request}
-    happened = await _happened(context, known, runs)
+    listed = {run: await find_run(context, run) for run in dict.fromkeys(one.run for one in items if one.run)}
+    runs = {run: found and found.runs[0] for run, found in listed.items()}
+    started = await _started(context, runs)
+    logged = await _logged_events(context, known, runs)
     for line in lines:
-        if line.item.id in happened or _occurrence(line.item) in happened:
+        if line.item.id in logged or _occurrence(line.item) in logged:
             line.report = _event_report(line) | {"stored_before": True}
     starts = [line for line in lines if not line.report and isinstance(line.item.event, ConsolidationStarted)]
     await _commit(context, starts)
-    started |= {line.item.run for line in starts if line.report["success"]} - {None}
+    started |= {line.item.run for line in starts if line.report["success"]}
     for line in lines:
-        if not line.report:
-            try:
-                _check_known(mentioned(line.item.event), known)
-                if (run := line.item.run) is not None and run not in started:
-                    raise NotFoundFault(f"Run not found: {run}; its start is imported first", id=str(run))
-            except Fault as fault:
-                line.report = item_report(line.index, fault)
+        if not line.report and (fault := _refusal(line.item, known, started)):
+            line.report = item_report(line.index, fault)
     await _commit(context, [line for line in lines if not line.report])
+
+
+async def _started(context: Context, runs: Mapping[UUID, Run | None]) -> set[UUID | None]:
+    """Return the runs whose start is in this log, its own or imported; None is the run of events of no run."""
+    keys = tuple(uuid5(IMPORTED, f"run {run}") for run in runs)
+    imported = await ask(context.hub.store, FindRequests(keys=keys))
+    return {None} | {run for (run, entry), request in zip(runs.items(), imported, strict=True) if entry or request}
+
+
+def _refusal(item: EventItem, known: dict[UUID, Entry], started: set[UUID | None]) -> NotFoundFault | None:
+    """Return why an event can't be appended: it names a memory that isn't here, or a run that isn't."""
+    try:
+        _check_known(mentioned(item.event), known)
+    except NotFoundFault as fault:
+        return fault
+    if item.run in started:
+        return None
+    return NotFoundFault(f"Run not found: {item.run}; its start is imported first", id=str(item.run))
 
 
 async def _commit(context: Context, lines: Sequence[_Line[EventItem]]) -> None:
@@ -230,7 +239,7 @@ def _event_report(line: _Line[EventItem]) -> JsonObject:
     return {"index": line.index, "success": True, "event": str(line.item.event.__struct_config__.tag)}
 
 
-async def _happened(
+async def _logged_events(
     context: Context, known: Mapping[UUID, Entry], runs: Mapping[UUID, Run | None]
 ) -> set[UUID | tuple[datetime | None, bytes]]:
     """Return the events of this log about memories and runs, by id and by `_occurrence`.

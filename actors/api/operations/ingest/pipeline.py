@@ -14,7 +14,7 @@ from uuid import UUID
 
 import anyio
 
-from actors.api.confinement import naming
+from actors.api.confinement import name_unknown_parameter
 from actors.api.context import Context, check_live, describe, reporter, wait_until_ready
 from actors.api.idempotency import key_conflict
 from actors.api.operations.ingest import images
@@ -124,7 +124,7 @@ async def _prepare(context: Context, one: PendingMemory) -> None:
         one.created_at = context.parse_time(params.created_at, "created_at")
         if params.image is not None:
             one.image = await images.read(context, params.image)
-        with naming(params):
+        with name_unknown_parameter(params):
             if params.link_to:
                 one.targets = await ask(context.hub.store, ReadLive(memories=params.link_to))
             if params.supersedes:
@@ -137,6 +137,7 @@ async def _prepare(context: Context, one: PendingMemory) -> None:
 
 
 async def _embed_group(context: Context, group: Sequence[PendingMemory]) -> None:
+    """Send memories through the model together, and settle each one as its embeddings arrive."""
     # Their keys reach the disk while they are in the model, instead of before the commit.
     context.hub.store.tell(Reserve(ids=tuple(one.id for one in group)))
     on_progress = reporter(context.progress, "windows embedded") if len(group) == 1 else None

@@ -6,7 +6,7 @@ from uuid import UUID, uuid5
 
 from actors.api.answers import iso, learning, learning_inputs, rounded
 from actors.api.confinement import confine_item
-from actors.api.context import Context, append, confined, erased, find_request, read_entry
+from actors.api.context import Context, append, cut_to_visible, erased_fault, find_request, read_entry
 from actors.api.idempotency import key_conflict
 from actors.api.operations.ingest.pipeline import IngestItem, Outcome, StoredMemory, ingest, ingest_one
 from actors.api.operations.ingest.screening import secrets_in
@@ -35,19 +35,10 @@ AHEAD = timedelta(days=1)
 """How far `created_at` may be ahead of the clock: clocks differ, and a time without a zone may be another zone's."""
 
 
-def _new_item(context: Context, params: StoreMemory, key: UUID | None) -> IngestItem:
-    """Return a memory to be stored; refuse a time in the future, which an import keeps: it is that of a source."""
-    now = context.now()
-    if context.parse_time(params.created_at, "created_at") - now > AHEAD:
-        problem = f"{params.created_at} is more than a day ahead of the clock of the store, {now.isoformat()}"
-        raise invalid("created_at", problem)
-    return IngestItem(params, key)
-
-
 async def store_memory(context: Context, params: StoreMemory) -> JsonObject:
     """Store a memory; `duplicate_of` names the oldest live memory of the same content."""
     stored = await ingest_one(context, _new_item(context, params, context.key))
-    return _stored(stored) | secrets_in(params) | await versions_of(context, stored)
+    return _stored_fields(stored) | secrets_in(params) | await versions_of(context, stored)
 
 
 async def inject_context(context: Context, params: InjectContext) -> JsonObject:
@@ -55,7 +46,7 @@ async def inject_context(context: Context, params: InjectContext) -> JsonObject:
     stored = await ingest_one(context, _new_item(context, params, context.key))
     values = stored.event.learning
     return (
-        _stored(stored)
+        _stored_fields(stored)
         | {"rationale": params.rationale, "utl": learning(values)}
         | learning_inputs(values)
         | secrets_in(params)
@@ -122,7 +113,17 @@ def item_report(index: int, outcome: Outcome | UUID) -> JsonObject:
     return answer | _duplicate_of(twin)
 
 
-def _stored(stored: StoredMemory) -> JsonObject:
+def _new_item(context: Context, params: StoreMemory, key: UUID | None) -> IngestItem:
+    """Return a memory to be stored; refuse a time in the future, which an import keeps: it is that of a source."""
+    now = context.now()
+    if context.parse_time(params.created_at, "created_at") - now > AHEAD:
+        problem = f"{params.created_at} is more than a day ahead of the clock of the store, {now.isoformat()}"
+        raise invalid("created_at", problem)
+    return IngestItem(params, key)
+
+
+def _stored_fields(stored: StoredMemory) -> JsonObject:
+    """Return the fields of an answer that every single store has."""
     return {
         "fingerprintId": str(stored.id),
         "embedderCount": len(stored.event.fingerprint.embeddings),
@@ -158,12 +159,12 @@ async def memory_delete(context: Context, params: MemoryDelete) -> JsonObject:
 async def memory_restore(context: Context, params: MemoryRestore) -> JsonObject:
     """Restore a memory that was hidden, or let one hold again that was superseded; the answer says which.
 
-    Copies of it that the same memory superseded hold again with it, since they say the same.
-    A hidden memory that was superseded as well comes back superseded, as it was before. A repeated request doesn't say
-    what superseded a memory before it held again.
+    Copies of it that the same memory superseded hold again with it, since they say the same. A hidden memory that was
+    superseded as well comes back superseded. A repeated request doesn't say what superseded a memory before it held
+    again.
     """
     entry = await read_entry(context, params.id)
-    (shown,) = await confined(context, [entry])
+    (shown,) = await cut_to_visible(context, [entry])
     answer: JsonObject = {"fingerprintId": str(params.id), "restored": True}
     by = {} if shown.superseded_by is None else {"superseded_by": str(shown.superseded_by)}
     if earlier := await find_request(context):
@@ -171,7 +172,7 @@ async def memory_restore(context: Context, params: MemoryRestore) -> JsonObject:
             raise key_conflict()
         return answer | by
     if entry.state is MemoryState.ERASED:
-        raise erased(entry)
+        raise erased_fault(entry)
     if entry.state is not MemoryState.LIVE:
         await append(context, MemoryRestored(memory=entry.id))
         return answer | by
@@ -190,7 +191,7 @@ async def memory_tag(context: Context, params: MemoryTag) -> JsonObject:
     """Replace the tags of a memory, also where it has them from a copy that it absorbed."""
     entry = await read_entry(context, params.id)
     if entry.body is None:
-        raise erased(entry)
+        raise erased_fault(entry)
     wanted = tuple(dict.fromkeys(params.tags))
     if earlier := await find_request(context):
         first = earlier.events[0].event
@@ -210,6 +211,7 @@ async def memory_tag(context: Context, params: MemoryTag) -> JsonObject:
 
 
 def _deleted_earlier(params: MemoryDelete, entry: Entry, earlier: RequestResult) -> Sequence[UUID]:
+    """Return what an earlier request with the same key deleted; refuse a key of another request."""
     kind = MemoryForgotten if params.soft else MemoryErased
     events = [envelope.event for envelope in earlier.events]
     gone = [event.memory for event in events if isinstance(event, kind) and event.reason == params.reason]

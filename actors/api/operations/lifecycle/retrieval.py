@@ -8,7 +8,7 @@ from uuid import UUID
 import msgspec
 
 from actors.api.answers import body_of, iso, learning, learning_inputs, mean_alignment, pick, rounded, stored_params
-from actors.api.context import Context, describe, erased
+from actors.api.context import Context, describe, erased_fault
 from actors.api.operations.ingest import images
 from actors.api.operations.ingest.pending_memory import stored_event
 from actors.api.params.embeddings import encode, shape, with_graph
@@ -38,12 +38,12 @@ async def memory_retrieve(context: Context, params: MemoryRetrieve) -> JsonObjec
     """Return everything that is stored about one memory."""
     (entry,) = await describe(context, params.id)
     if entry.state is MemoryState.ERASED:
-        raise erased(entry)
+        raise erased_fault(entry)
     edges = await _visible(context, await ask(context.hub.comparator, ReadLinks(memory=entry.id)))
     history = await ask(context.hub.store, ReadHistory(memory=entry.id))
     if is_shredded_memory(history[0].event):  # another client erased it meanwhile
         (entry,) = await describe(context, params.id)
-        raise erased(entry)
+        raise erased_fault(entry)
     answer = _described(entry, edges, history, include_embeddings=params.include_embeddings)
     if params.include_image and "image" in answer:
         answer["image"]["data"] = await images.data_uri(context, entry)

@@ -74,11 +74,9 @@ async def list_consolidations(context: Context, params: ListConsolidations) -> J
 
 async def get_pruning_candidates(context: Context, params: GetPruningCandidates) -> JsonObject:
     """Return what a run would prune now, with the parts of each salience."""
-    found = await ask(
-        context.hub.consolidator,
-        ReadCandidates(namespace=context.one_or_all(params.namespace), salience_threshold=params.salience_threshold),
-        LONG_TIMEOUT,
-    )
+    namespace = context.namespace_or_all(params.namespace)
+    message = ReadCandidates(namespace=namespace, salience_threshold=params.salience_threshold)
+    found = await ask(context.hub.consolidator, message, LONG_TIMEOUT)
     some = found.found[: params.limit]
     entries = await known_entries(context, (one.memory for one in some))
     prunable = sum(one.protection is None for one in found.found)

@@ -82,7 +82,7 @@ async def consolidate_memories(context: Context, params: ConsolidateMemories) ->
     wanted = Consolidate(
         run=context.correlation_id,
         mode=Mode(params.mode),
-        namespace=context.one_or_all(params.namespace),
+        namespace=context.namespace_or_all(params.namespace),
         salience_threshold=params.salience_threshold,
         max_memories=params.max_memories,
         dry_run=params.dry_run,
@@ -137,7 +137,7 @@ async def trigger_dream(context: Context, params: TriggerDream) -> JsonObject:
         run=context.correlation_id,
         mode=Mode.DREAM,
         phase=params.phase,
-        namespace=context.one_or_all(params.namespace),
+        namespace=context.namespace_or_all(params.namespace),
         salience_threshold=0.0,
         abort_on_query=params.abort_on_query,
         pause=0.0 if params.force else PAUSE,

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Meta
 
-from actors.api.answers import body_of, iso, shown
-from actors.api.context import Context, confined
+from actors.api.answers import body_of, content_fields, iso
+from actors.api.context import Context, cut_to_visible
 from actors.api.params.fields import MAX_BATCH, Moment, NamespaceFilter, Reading, SessionFilter, Tags
 from actors.api.params.parsing import Params
 from actors.api.params.times import between
@@ -185,7 +185,7 @@ async def store_calendar(context: Context, params: StoreCalendar) -> JsonObject:
 
 def _namespaces(context: Context, namespace: str | None) -> tuple[str, ...] | None:
     """Return the namespaces in which a request looks; None for all."""
-    wanted = context.searched(namespace)
+    wanted = context.search_filter(namespace)
     return None if wanted.namespace is None else (wanted.namespace, *wanted.shared)
 
 
@@ -212,7 +212,7 @@ async def read_salience(context: Context, memories: Sequence[UUID]) -> npt.NDArr
 async def _entries(context: Context, memories: list[UUID] | tuple[UUID, ...]) -> list[Entry]:
     """Return the catalog's own entries of these memories, without those that are unknown or erased."""
     found = await ask(context.hub.store, FindMemories(memories=tuple(memories)))
-    return [*await confined(context, [entry for entry in found if entry is not None and entry.body is not None])]
+    return [*await cut_to_visible(context, [entry for entry in found if entry is not None and entry.body is not None])]
 
 
 def _listed(entry: Entry, *, whole: bool = False) -> JsonObject:
@@ -220,7 +220,7 @@ def _listed(entry: Entry, *, whole: bool = False) -> JsonObject:
     body = body_of(entry)
     return {
         "id": str(entry.id),
-        **shown(entry),
+        **content_fields(entry),
         **({"content": body.text} if whole else {}),
         "state": entry.state.value,
         "reason": entry.reason,

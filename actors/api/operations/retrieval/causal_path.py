@@ -13,7 +13,7 @@ from actors.api.operations.retrieval import graph
 from actors.api.operations.retrieval.query import parse_query, search
 from actors.api.params.fields import NamespaceFilter, QueryText, Reading
 from actors.comparator.messages import FindPaths
-from actors.comparator.messages.graph import Ways
+from actors.comparator.messages.graph import Paths
 from actors.linker.messages import LinkCauses
 from actors.proxy.namespaces import EVERYWHERE
 from actors.runtime.ask import MODEL_TIMEOUT, ask
@@ -27,12 +27,12 @@ from projections.spaces.lexical import words as tokens
 
 ALTERNATIVES = 3
 """Further paths that are shown on request."""
-FOUND_ENDS = 3
+MAX_ENDS = 3
 """Memories that words for one end may mean: of these, the best found pair that a path joins is chosen."""
-AS_WELL_MEANT: Final = 2 / 3
-"""Least similarity of such a memory, relative to the best: a memory that shares one of several words is not meant."""
+MIN_RELATIVE_SIMILARITY: Final = 2 / 3
+"""Of such a memory to the best one: a memory that shares one of several words is not meant."""
 MAX_EXAMINED = 2_000
-"""Memories that a request has examined for causes first; what an earlier version stored waits for a deep run."""
+"""Memories that are examined for causes before the paths are searched; the rest waits for a deep run."""
 
 
 class End(NamedTuple):
@@ -50,7 +50,7 @@ class Joined(NamedTuple):
 
     start: End
     end: End
-    ways: Ways
+    found: Paths
 
     @property
     def is_one(self) -> bool:
@@ -76,42 +76,37 @@ async def find_causal_path(context: Context, params: FindCausalPath) -> JsonObje
     starts = await _resolve(context, params.start_concept, "start_concept", params.namespace)
     ends = await _resolve(context, params.end_concept, "end_concept", params.namespace)
     if context.hub.linker is not None:
-        examined = context.one_or_all(params.namespace)
+        examined = context.namespace_or_all(params.namespace)
         await ask(context.hub.linker, LinkCauses(namespace=examined, limit=MAX_EXAMINED), MODEL_TIMEOUT)
     named = {"start_concept": starts, "end_concept": ends}
     unknown = [name for name, found in named.items() if found[0].confidence is Confidence.NOTHING]
     if unknown:  # the nearest memory alone is shown
         starts, ends = starts[:1], ends[:1]
-    joined = Joined(starts[0], ends[0], Ways(paths=(), complete=True))
+    joined = Joined(starts[0], ends[0], Paths(paths=(), complete=True))
+    # A memory that states a cause between both may say one of them in other words.
     if not unknown or (len(unknown) == 1 and joined.is_one):
-        # A memory that states a cause between both may say one of them in other words.
-        joined = await _best_ways(context, params, starts, ends)
-    start, ways = joined.start.memory, joined.ways
-    shown = {memory for path in ways.paths for memory in path.memories} or {start, joined.end.memory}
-    texts = {entry.id: entry.body.text for entry in await describe(context, *shown) if entry.body}
-    if gone := next((memory for memory in shown if memory not in texts), None):
-        raise NotFoundFault(f"Memory was erased or merged meanwhile: {gone}", id=str(gone))
-    stated = None
-    if joined.is_one:
-        if joined.start.similarity is not None:
-            stated = stated_between(texts[start], params.start_concept, params.end_concept)
-        if stated is None:
-            ways = Ways(paths=(), complete=ways.complete)
-    if ways.paths and ways.paths[0].edges:
-        await append(context, LinksTraversed(steps=tuple(edge.step for edge in ways.paths[0].edges)))
+        joined = await _best_paths(context, params, starts, ends)
+    texts = await _texts(context, joined)
+    start, stated = joined.start.memory, None
+    if joined.is_one and joined.start.similarity is not None:
+        stated = stated_between(texts[start], params.start_concept, params.end_concept)
+    # One memory joins two concepts only if it states how one leads to the other.
+    paths = () if joined.is_one and stated is None else joined.found.paths
+    if paths and paths[0].edges:
+        await append(context, LinksTraversed(steps=tuple(edge.step for edge in paths[0].edges)))
     answer: JsonObject = {
-        "path_found": bool(ways.paths),
+        "path_found": bool(paths),
         "start": _end(joined.start, texts),
         "end": _end(joined.end, texts),
     }
-    if ways.paths:
-        best, *others = (graph.path(one, texts) for one in ways.paths)
+    if paths:
+        best, *others = (graph.path(one, texts) for one in paths)
         answer |= best | {"alternatives": others}
         if stated is not None:
             answer["path"][0]["evidence"] = _statement(start, texts[start], stated)
-    if hint := _hint(params, unknown, joined, stated, is_found=bool(ways.paths)):
+    if hint := _hint(params, unknown, joined, stated, is_found=bool(paths)):
         answer["hint"] = hint
-    if not ways.complete:
+    if not joined.found.complete:
         answer["incomplete"] = "the search stopped at its limit of edges: a better path may exist"
     return answer
 
@@ -121,6 +116,7 @@ def stated_between(text: str, cause: str, effect: str) -> CausalClause | None:
     asked = [_stems(cause), _stems(effect)]
 
     def surplus(clause: CausalClause) -> int:
+        """Return how many more of the concepts' stems the clause holds in the asked order than in the reverse one."""
         told = [_stems(text[slice(*span)]) for span in (clause.cause, clause.effect)]
         forward = sum(len(one & other) for one, other in zip(asked, told, strict=True))
         return forward - sum(len(one & other) for one, other in zip(asked, reversed(told), strict=True))
@@ -154,7 +150,17 @@ def _hint(
     return f"No {kind} links join them within {params.max_hops} hops; path_type any follows causes, links and turns"
 
 
-async def _best_ways(context: Context, params: FindCausalPath, starts: list[End], ends: list[End]) -> Joined:
+async def _texts(context: Context, joined: Joined) -> dict[UUID, str]:
+    """Return the texts of the memories on the paths, or of both ends; `NotFoundFault` for one erased meanwhile."""
+    memories = {memory for path in joined.found.paths for memory in path.memories}
+    memories = memories or {joined.start.memory, joined.end.memory}
+    texts = {entry.id: entry.body.text for entry in await describe(context, *memories) if entry.body}
+    if gone := next((memory for memory in memories if memory not in texts), None):
+        raise NotFoundFault(f"Memory was erased or merged meanwhile: {gone}", id=str(gone))
+    return texts
+
+
+async def _best_paths(context: Context, params: FindCausalPath, starts: list[End], ends: list[End]) -> Joined:
     """Return the best found pair of ends that a path joins, with the paths; the very best pair if none is joined.
 
     Words for both ends may find one memory. It is the answer unless two others are joined by causes, or by the links
@@ -163,14 +169,14 @@ async def _best_ways(context: Context, params: FindCausalPath, starts: list[End]
     pairs = sorted(product(starts, ends), key=lambda pair: -sum(end.similarity or 0.0 for end in pair))
     same = [pair for pair in pairs if pair[0].memory == pair[1].memory]
     apart = [pair for pair in pairs if pair not in same]
-    tries = [(params.path_type, apart)]
+    attempts = [(params.path_type, apart)]
     if same:
         sooner = PathKind.CAUSAL if params.path_type is PathKind.ANY else params.path_type
-        tries = [(sooner, apart), (params.path_type, same)]
+        attempts = [(sooner, apart), (params.path_type, same)]
     complete = True
-    for kind, tried in tries:
-        for start, end in tried:
-            ways = await ask(
+    for kind, attempted in attempts:
+        for start, end in attempted:
+            found = await ask(
                 context.hub.comparator,
                 FindPaths(
                     start=start.memory,
@@ -181,10 +187,10 @@ async def _best_ways(context: Context, params: FindCausalPath, starts: list[End]
                     alternatives=ALTERNATIVES if params.include_alternatives else 0,
                 ),
             )
-            if ways.paths:
-                return Joined(start, end, ways)
-            complete &= ways.complete
-    return Joined(*pairs[0], Ways(paths=(), complete=complete))
+            if found.paths:
+                return Joined(start, end, found)
+            complete &= found.complete
+    return Joined(*pairs[0], Paths(paths=(), complete=complete))
 
 
 def _end(found: End, texts: Mapping[UUID, str]) -> JsonObject:
@@ -211,12 +217,12 @@ async def _resolve(context: Context, concept: str, parameter: str, namespace: st
 
 async def _search(context: Context, text: str, parameter: str, namespace: str | None) -> list[End]:
     await wait_until_ready(context)
-    query = await parse_query(context, text, context.now(), context.searched(namespace))
-    found = await search(context, query, SearchProfile.AUTO, limit=FOUND_ENDS, primed={})
+    query = await parse_query(context, text, context.now(), context.search_filter(namespace))
+    found = await search(context, query, SearchProfile.AUTO, limit=MAX_ENDS, primed={})
     if not found.hits:
         raise NotFoundFault(f"No memory is found by '{parameter}'", parameter=parameter)
     confidence = found.relevance and found.relevance.confidence
-    least = AS_WELL_MEANT * max(hit.similarity for hit in found.hits)
+    least = MIN_RELATIVE_SIMILARITY * max(hit.similarity for hit in found.hits)
     return [End(hit.memory, hit.similarity, confidence) for hit in found.hits if hit.similarity >= least]
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from msgspec import Meta
 
-from actors.api.answers import LABEL, body_of, rounded, shown
+from actors.api.answers import LABEL, body_of, content_fields, rounded
 from actors.api.context import Context, check_live, describe
 from actors.api.params.fields import MemoryId, Reading
 from actors.api.params.memories import ID_ALIASES
@@ -53,7 +53,7 @@ async def get_neighborhood(context: Context, params: GetNeighborhood) -> JsonObj
     neighbours = [
         {
             "id": str(one.memory),
-            **shown(entry),
+            **content_fields(entry),
             "hops": one.hops,
             "from": str(one.edge.start),
             "confidence": rounded(one.confidence),
@@ -62,7 +62,8 @@ async def get_neighborhood(context: Context, params: GetNeighborhood) -> JsonObj
         for one, entry in zip(reached, entries, strict=True)
         if entry.body
     ]
-    return {"center": {"id": str(centre.id), **shown(centre)}, "neighbors": neighbours, "count": len(neighbours)}
+    center = {"id": str(centre.id), **content_fields(centre)}
+    return {"center": center, "neighbors": neighbours, "count": len(neighbours)}
 
 
 def narrative(path: Path, texts: Mapping[UUID, str]) -> str:

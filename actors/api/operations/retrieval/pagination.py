@@ -41,45 +41,45 @@ class Page(msgspec.Struct, frozen=True, array_like=True):
     """Memories that were stored when the first page was searched; None on that page itself."""
     asked_at: str
     search: bytes
-    """Which search it belongs to."""
+    """The `search_digest` of the search that it belongs to."""
     primed: Annotated[dict[UUID, Order], Meta(max_length=CAPACITY)] | None = None
     """What was in the workspace then, with its order; None on the first page."""
     restated: Annotated[dict[UUID, UUID], Meta(max_length=COMPARED)] | None = None
     """Which memories answer in place of which others; None on the first page."""
 
 
-def search_of(params: SearchGraph, then: datetime | None = None) -> bytes:
-    """Return what tells a search, of the present or of the store as it was then, from another one on whatever page."""
+def search_digest(params: SearchGraph, then: datetime | None = None) -> bytes:
+    """Return a digest of what all pages of one search share: its parameters, and the time of a past state."""
     asked = {name: value for name, value in msgspec.structs.asdict(params).items() if name not in _PAGING}
     asked["then"] = then
     return hashlib.sha256(msgspec.json.encode(asked)).digest()[:8]
 
 
-def first(params: SearchGraph, pool: int, asked_at: datetime, then: datetime | None = None) -> Page:
+def first_page(params: SearchGraph, pool: int, asked_at: datetime, then: datetime | None = None) -> Page:
     """Return the first page of a search; `then` is the time of the store as it was, None for the present one."""
-    return Page(0, pool, None, asked_at.isoformat(), search_of(params, then))
+    return Page(0, pool, None, asked_at.isoformat(), search_digest(params, then))
 
 
-def written(page: Page) -> str:
+def encode_cursor(page: Page) -> str:
     """Return the cursor of a page."""
     return base64.urlsafe_b64encode(_ENCODER.encode(page)).decode()
 
 
-def read(cursor: str, params: SearchGraph, then: datetime | None = None) -> Page:
-    """Return the page of a cursor (`InvalidParamsFault` for one of another search); arguments as in `first`."""
+def decode_cursor(cursor: str, params: SearchGraph, then: datetime | None = None) -> Page:
+    """Return the page of a cursor (`InvalidParamsFault` for one of another search); arguments as in `first_page`."""
     try:
         page = msgspec.msgpack.decode(base64.b64decode(cursor, altchars=b"-_", validate=True), type=Page)
     except (binascii.Error, ValueError, msgspec.DecodeError):
         raise invalid("cursor", "not one that a search gave") from None
     if any(math.isnan(order) for order in (page.primed or {}).values()):  # which is neither below 0 nor above 1
         raise invalid("cursor", "not one that a search gave")
-    if page.search != search_of(params, then):
+    if page.search != search_digest(params, then):
         raise invalid("cursor", "it belongs to a search with other parameters")
     return page
 
 
 def tokens(answer: object) -> int:
-    """Return about how many tokens an answer takes in an agent's context, rather too many than too few."""
+    """Estimate the tokens that an answer takes in an agent's context, rather too many than too few."""
     return math.ceil(len(json.dumps(answer, ensure_ascii=False).encode()) / BYTES_PER_TOKEN)
 
 

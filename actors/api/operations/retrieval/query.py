@@ -40,8 +40,9 @@ class Query:
     asked_at: datetime
     """The time that "yesterday" counts from, in the time zone whose calendar it means."""
     unfamiliar: float = 0.0
+    """As in `EmbeddedQuery`."""
     respellings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Both as `EmbeddedQuery` has them."""
+    """As in `EmbeddedQuery`."""
 
 
 async def parse_query(context: Context, text: str, asked_at: datetime, wanted: Filter) -> Query:
@@ -52,9 +53,8 @@ async def parse_query(context: Context, text: str, asked_at: datetime, wanted: F
     """
     hints, relative = extract_hints(text, asked_at, context.now()), parse_relative_date(text)
     if relative is not None and not hints.intervals:
-        event = await embed_query(
-            context, Query(relative.event, extract_hints(relative.event, asked_at, context.now()), {}, wanted, asked_at)
-        )
+        event_hints = extract_hints(relative.event, asked_at, context.now())
+        event = await embed_query(context, Query(relative.event, event_hints, {}, wanted, asked_at))
         found = await search(context, event, SearchProfile.AUTO, limit=1, primed={})
         entries = await describe(context, *(hit.memory for hit in found.hits))
         times = [calendar_time(body_of(entry).said_at) for entry in entries if entry.state is MemoryState.LIVE]
@@ -109,7 +109,7 @@ async def respell(context: Context, query: Query) -> str | None:
 async def embed_query(context: Context, query: Query, session: str | None = None) -> Query:
     """Embed a query in every space that applies to it, as a turn of a session if it is one.
 
-    A dream that a query aborts is notified.
+    The actors that work in the background are told, since a query aborts a dream.
     """
     context.hub.announce_query()
     message = EmbedQuery(

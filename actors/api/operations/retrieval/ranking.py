@@ -2,7 +2,7 @@
 
 from time import perf_counter
 
-from actors.api.answers import alignment, rounded, shown
+from actors.api.answers import alignment, content_fields, rounded
 from actors.api.context import Context, wait_until_ready
 from actors.api.operations.retrieval.query import Query, parse_query
 from actors.api.operations.retrieval.search import (
@@ -42,7 +42,7 @@ async def search_multi(context: Context, params: SearchMulti) -> JsonObject:
     asked_at = context.parse_time(params.asked_at, "asked_at")
     await wait_until_ready(context)
     start = perf_counter()
-    wanted = context.searched(params.namespace, params.session)
+    wanted = context.search_filter(params.namespace, params.session)
     if params.weights is not None:
         applied = dict(zip(INDEX, params.weights, strict=True))
     else:
@@ -77,7 +77,7 @@ async def search_single_space(context: Context, params: SearchSingleSpace) -> Js
     asked_at = context.parse_time(params.asked_at, "asked_at")
     await wait_until_ready(context)
     start = perf_counter()
-    wanted = context.searched(params.namespace, params.session)
+    wanted = context.search_filter(params.namespace, params.session)
     space = SPACES[params.space_index]
     if params.query is not None:
         query = await parse_query(context, params.query, asked_at, wanted)
@@ -103,7 +103,7 @@ async def memory_search_multi_perspective(context: Context, params: MemorySearch
     asked_at = context.parse_time(params.asked_at, "asked_at")
     await wait_until_ready(context)
     start = perf_counter()
-    wanted = context.searched(params.namespace, params.session)
+    wanted = context.search_filter(params.namespace, params.session)
     query = await parse_query(context, params.query, asked_at, wanted)
     if params.perspectives is None:
         keys = tuple(space.key for space in SPACES if space.key in query.embeddings)
@@ -133,7 +133,7 @@ async def memory_search_multi_perspective(context: Context, params: MemorySearch
                 "rrfScore": match.similarity,
                 "perspectiveScores": {key: rounded(score) for key, score in match.spaces.items()},
                 "perspectiveRanks": match.ranks,
-                **shown(entry),
+                **content_fields(entry),
             }
             for match, entry in matches
         ],
@@ -151,7 +151,7 @@ async def search_by_purpose(context: Context, params: SearchByPurpose) -> JsonOb
         context,
         RankByPurpose(
             purpose=params.purpose,
-            filter=context.searched(params.namespace),
+            filter=context.search_filter(params.namespace),
             limit=params.top_k,
             min_similarity=params.min_similarity,
         ),
@@ -208,7 +208,7 @@ async def _rank(
 ) -> tuple[Ranked, list[tuple[Match, Entry]]]:
     """Return a ranking and its live memories, none if its relevance doesn't reach `least`.
 
-    A dream that a query aborts is notified.
+    The actors that work in the background are told, since a query aborts a dream.
     """
     context.hub.announce_query()
     found = await ask(context.hub.comparator, message)
@@ -216,7 +216,7 @@ async def _rank(
 
 
 def _match(found: Match, entry: Entry) -> JsonObject:
-    return {"id": str(found.memory), "similarity": found.similarity, **shown(entry)}
+    return {"id": str(found.memory), "similarity": found.similarity, **content_fields(entry)}
 
 
 def _weighted_match(found: Match, entry: Entry, weights: Weights, params: SearchMulti) -> JsonObject:
@@ -230,7 +230,7 @@ def _weighted_match(found: Match, entry: Entry, weights: Weights, params: Search
             {"space_index": INDEX[key], "space_name": key, "weighted_contribution": part}
             for part, key in parts[:TOP_SPACES]
         ],
-        **shown(entry),
+        **content_fields(entry),
     }
     if params.include_per_embedder_scores:
         answer["per_embedder_scores"] = {space.key: found.spaces.get(space.key) for space in SPACES}

@@ -1,8 +1,7 @@
-"""Find the results of a search that state a former value of something, and its new value.
+"""Find pairs of results that state a former and a later value of something, though nothing supersedes the earlier one.
 
-Nothing says that the later memory supersedes the earlier one, so that only their ranks change, and only for this query.
-Asked for the present, the later one answers in place of the earlier one; asked for a past time, the earlier one in
-place of what was said afterwards.
+Only their ranks change, and only for this query: the later one answers for the present, the earlier one for a past time
+before the later one was said.
 """
 
 from collections.abc import Sequence
@@ -22,8 +21,8 @@ from projections.time.expressions import find_intervals
 
 COMPARED = 10
 """Best results that are compared with each other."""
-MAX_RAISE = 1.25
-"""By how much one may rank higher, in fused scores: what ranks much lower is no answer, whatever words it shares."""
+MAX_GAP = 1.25
+"""Of the fused scores of such a pair: what ranks much lower is no answer, whatever words it shares."""
 SAME_DAY = timedelta(days=1)
 """By how much a memory may be dated after the query: a date is one of any time zone."""
 MIN_TIME = timedelta(minutes=1)
@@ -48,25 +47,25 @@ def find_restated(query: Query, hits: Sequence[tuple[Hit, Entry]]) -> dict[UUID,
         for hit, entry in hits
         if entry.superseded_by is None and body_of(entry).created_at - query.asked_at <= SAME_DAY
     ]
-    near = [
+    pairs = [
         (one, other)
         for (hit, one), (lower, other) in combinations(held, 2)
-        if not one.reinstated and hit.score - lower.score <= MAX_RAISE
+        if not one.reinstated and hit.score - lower.score <= MAX_GAP
     ]
     if query.hints.intervals:
         return {
-            other.id: one.id for one, other in near if _is_of_after(query, one, other) and _answers(query, other, one)
+            other.id: one.id for one, other in pairs if _is_too_late(query, one, other) and _replaces(query, other, one)
         }
     found: dict[UUID, Entry] = {}
-    for one, other in near:
+    for one, other in pairs:
         since = body_of(other).created_at - body_of(found.get(one.id, one)).created_at
-        if since > MIN_TIME and _answers(query, one, other):
+        if since > MIN_TIME and _replaces(query, one, other):
             found[one.id] = other
     return {memory: latest.id for memory, latest in found.items()}
 
 
-def _is_of_after(query: Query, later: Entry, earlier: Entry) -> bool:
-    """Return whether one memory was said after the time that a query names, and another one before its end.
+def _is_too_late(query: Query, later: Entry, earlier: Entry) -> bool:
+    """Return whether a memory was said after the time that a query names, and another one before its end.
 
     The later one neither names that time nor reports an event, which may have happened then: "Bo won the cup."
     """
@@ -81,8 +80,8 @@ def _is_of_after(query: Query, later: Entry, earlier: Entry) -> bool:
     )
 
 
-def _answers(query: Query, one: Entry, other: Entry) -> bool:
-    """Return whether a later statement of the same speaker answers in place of an earlier one.
+def _replaces(query: Query, one: Entry, other: Entry) -> bool:
+    """Return whether a later statement of the same speaker takes the place of an earlier one for a query.
 
     Both must contain the words that may ask for another time: "his old dog", "in the morning".
     """

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import msgspec
 
-from actors.api.answers import alignment, body_of, rounded, shown
+from actors.api.answers import alignment, body_of, content_fields, rounded
 from actors.api.context import Context, describe, wait_until_ready
 from actors.api.operations.retrieval import pagination
 from actors.api.operations.retrieval.query import Query, parse_query, respell, search
@@ -37,13 +37,13 @@ F = TypeVar("F", Hit, Match)
 async def search_graph(context: Context, params: SearchGraph) -> JsonObject:
     """Find memories for a question by the five stages, page by page, within a budget of tokens."""
     if params.cursor:
-        page = pagination.read(params.cursor, params, context.as_of)
+        page = pagination.decode_cursor(params.cursor, params, context.as_of)
     else:
         asked_at = context.parse_time(params.asked_at, "asked_at")
-        page = pagination.first(params, pool_size(params.top_k), asked_at, context.as_of)
+        page = pagination.first_page(params, pool_size(params.top_k), asked_at, context.as_of)
     since, until = params.said_between
     wanted = msgspec.structs.replace(
-        context.searched(params.namespace, params.session),
+        context.search_filter(params.namespace, params.session),
         speaker=params.speaker,
         modality=params.modality,
         quadrant=params.quadrant,
@@ -95,7 +95,7 @@ async def _find_page(context: Context, params: SearchGraph, page: pagination.Pag
 
 
 async def _search_page(context: Context, params: SearchGraph, page: pagination.Page, query: Query) -> _Results:
-    """Search for a page; once more if of two statements of a value the one that the query asks for ranks below."""
+    """Search for a page; a second time if of two statements of one value the query asks for the lower one."""
 
     async def ranked(limit: int, primed: dict[UUID, float] | None, restated: dict[UUID, UUID]) -> _Results:
         found = await search(
@@ -120,11 +120,11 @@ async def _search_page(context: Context, params: SearchGraph, page: pagination.P
     results = await ranked(max(params.top_k, COMPARED), page.primed, {})
     if restated := find_restated(query, results.hits[:COMPARED]):
         return await ranked(params.top_k, results.found.primed, restated)
-    return _first(results, params.top_k)
+    return _cut(results, params.top_k)
 
 
-def _first(results: _Results, count: int) -> _Results:
-    """Return the first `count` hits."""
+def _cut(results: _Results, count: int) -> _Results:
+    """Return the first `count` hits of a search that asked for more."""
     hits, left = results.found.hits[:count], results.found.hits[count:]
     found = msgspec.structs.replace(results.found, hits=hits, more=results.found.more or bool(left))
     kept = {hit.memory for hit in hits}
@@ -132,7 +132,7 @@ def _first(results: _Results, count: int) -> _Results:
 
 
 def _is_relevant(found: Found) -> bool:
-    """Tell whether what was found may bear on the query, also where nobody can tell."""
+    """Tell whether what was found may bear on the query; true where its relevance is unknown."""
     return found.relevance is None or found.relevance.confidence is not Confidence.NOTHING
 
 
@@ -194,7 +194,7 @@ def milliseconds_since(start: float) -> float:
 
 
 def _next_cursor(page: pagination.Page, found: Found, shown: int) -> str:
-    return pagination.written(
+    return pagination.encode_cursor(
         msgspec.structs.replace(
             page,
             offset=page.offset + shown,
@@ -206,7 +206,7 @@ def _next_cursor(page: pagination.Page, found: Found, shown: int) -> str:
 
 
 def relevance_of(found: Relevance | None) -> JsonObject:
-    """Return how sure a search is that its results bear on the query; nothing where it can't tell."""
+    """Return the fields of an answer's relevance; none where it is unknown."""
     return {} if found is None else {"confidence": found.confidence.value, "relevance": rounded(found.probability)}
 
 
@@ -220,7 +220,7 @@ def _result(terms: Collection[str], hit: Hit, entry: Entry, max_characters: int,
     part = best_part(terms, text, *part, max_characters)
     answer: JsonObject = {
         "fingerprintId": str(hit.memory),
-        **shown(entry, *part),
+        **content_fields(entry, *part),
         "similarity": rounded(hit.similarity),
         "score": rounded(hit.score),
         "dominantEmbedder": ranked[0][0],

@@ -30,7 +30,7 @@ from actors.runtime.types import JsonObject
 
 if TYPE_CHECKING:
     from actors.importers.recogniser import Source
-    from actors.importers.records import Redactions
+    from actors.importers.records import Item, Redactions
 
 STANDARD = "-"
 
@@ -161,8 +161,7 @@ def _survey(
 
     `files` receives the ids of the memories in each file that may be edited.
     """
-    from actors.api.operations.ingest.import_items import parse_item
-    from actors.cli.importing import failure_of, namespaces_of
+    from actors.cli.importing import namespaces_of
     from actors.importers.changes import file_of
     from actors.importers.records import Broken, Ignored, Skipped, screened
 
@@ -180,13 +179,9 @@ def _survey(
                 ignored.append({"file": record.file, "line": record.line, "message": record.reason})
             case Skipped(reason=reason):
                 skipped[reason] += 1
+            case item if validates and (failure := _refused(item)):
+                failed.append(failure)
             case item:
-                try:
-                    if validates:
-                        parse_item(item.value)
-                except Fault as fault:
-                    failed.append(failure_of(item, fault.message, fault.data))
-                    continue
                 namespaces.update(namespaces_of(item))
                 relations += isinstance(item.value, dict) and "event" in item.value
                 if file := file_of(item):
@@ -202,6 +197,18 @@ def _survey(
         "ignored": ignored,
         "failed": failed,
     }
+
+
+def _refused(item: Item) -> JsonObject | None:
+    """Return why a store would refuse an item, as the answer of an import has it; None if it takes it."""
+    from actors.api.operations.ingest.import_items import parse_item
+    from actors.cli.importing import failure_of
+
+    try:
+        parse_item(item.value)
+    except Fault as fault:
+        return failure_of(item, fault.message, fault.data)
+    return None
 
 
 def _project(store: Path, folder: str | None) -> str | None:

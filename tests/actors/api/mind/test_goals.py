@@ -19,7 +19,7 @@ from actors.api.params.parsing import parse
 from actors.api.tools.agent_tools import BY_NAME
 from actors.comparator.compare.alignment import MIN_COHESION, GoalProfile
 from actors.comparator.compare.calibration import Calibration
-from actors.comparator.compare.similarity import one_to_many
+from actors.comparator.compare.similarity import one_to_many, raw_each_to_many
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from events.spaces import INDEX, SPACES, TEMPORAL
 from events.vocabulary import MemoryStored, SpacesDeclared
@@ -167,7 +167,7 @@ def by_hand(log: MemoryLog, memory: UUID) -> npt.NDArray[np.float64]:
     exemplars = np.array([atlas.row_of(one) for one in goals.exemplars(star.goal)])
     query = {space.key: envelope.event.fingerprint[space.key] for space in SPACES}
     silent = [INDEX["e4_temporal_positional"], INDEX["e8_graph"]]
-    towards = one_to_many(atlas, calibration, query, exemplars).mean(axis=0, dtype=np.float64)
+    towards = calibration.apply_all(raw_each_to_many(atlas, [query], [exemplars])[0]).mean(axis=0, dtype=np.float64)
     between = np.stack([one_to_many(atlas, calibration, int(row), exemplars) for row in exemplars])
     cohesion = between[~np.eye(len(exemplars), dtype=bool)].mean(axis=0, dtype=np.float64)
     aligned = np.minimum(1, towards / np.maximum(cohesion, MIN_COHESION))

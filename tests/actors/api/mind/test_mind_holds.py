@@ -17,7 +17,7 @@ from actors.api.context import Progress
 from actors.api.operations.administration.maintenance import store_status
 from actors.api.operations.mind import goals as front_goals
 from actors.api.operations.mind.goals import DiscoverGoals, discover_goals
-from actors.api.operations.retrieval.pagination import Page, written
+from actors.api.operations.retrieval.pagination import Page, encode_cursor
 from actors.api.params.parsing import parse
 from actors.comparator.messages import GoalState, ReadGoals
 from actors.embedder.profiles.embedded import EmbeddedProfile
@@ -289,7 +289,7 @@ async def test_a_forged_cursor_is_refused(mind: Mind, connect: Connect) -> None:
         assert first in (page.primed or {})
 
         def forged(primed: dict[UUID, float]) -> str:
-            return written(msgspec.structs.replace(page, primed=primed))
+            return encode_cursor(msgspec.structs.replace(page, primed=primed))
 
         assert (await agent.call("search_graph", **asked, cursor=forged({first: 1.0})))["count"] == 1
         for primed in ({first: 50.0}, {first: math.nan}, {first: -1.0}, {uuid4(): 0.9 for _ in range(8)}):

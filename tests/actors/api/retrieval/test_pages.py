@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.api.operations.retrieval.pagination import BYTES_PER_TOKEN, Page, fit, read, search_of, tokens, written
+from actors.api.operations.retrieval.pagination import (
+    BYTES_PER_TOKEN,
+    Page,
+    decode_cursor,
+    encode_cursor,
+    fit,
+    search_digest,
+    tokens,
+)
 from actors.api.operations.retrieval.restated import COMPARED
 from actors.api.params.parsing import parse
 from actors.api.params.search import MAX_CURSOR, SearchGraph
@@ -18,12 +26,12 @@ from actors.runtime.faults import InvalidParamsFault
 from projections.mind.workspace import CAPACITY
 
 SEARCH = SearchGraph(query="the tide")
-FIRST = Page(offset=10, pool=128, stored=1_000, asked_at="2026-01-01T12:00:00+00:00", search=search_of(SEARCH))
+FIRST = Page(offset=10, pool=128, stored=1_000, asked_at="2026-01-01T12:00:00+00:00", search=search_digest(SEARCH))
 
 
 def refused(cursor: str, params: SearchGraph = SEARCH) -> str:
     with pytest.raises(InvalidParamsFault) as raised:
-        read(cursor, params)
+        decode_cursor(cursor, params)
     assert raised.value.data["parameter"] == "cursor"
     return raised.value.message
 
@@ -36,8 +44,8 @@ def test_a_cursor_gives_back_the_page_that_it_was_written_for(offset: int, pool:
     primed = {uuid4(): 0.123456789 for _ in range(CAPACITY)}
     restated = {uuid4(): uuid4() for _ in range(COMPARED)}
     page = msgspec.structs.replace(FIRST, offset=offset, pool=pool, stored=stored, primed=primed, restated=restated)
-    cursor = written(page)
-    assert read(cursor, SEARCH) == page
+    cursor = encode_cursor(page)
+    assert decode_cursor(cursor, SEARCH) == page
     assert parse({"query": "the tide", "cursor": cursor}, SearchGraph).cursor == cursor
     assert cursor.isascii()
     assert len(cursor) <= MAX_CURSOR
@@ -56,12 +64,12 @@ def test_a_cursor_gives_back_the_page_that_it_was_written_for(offset: int, pool:
     ],
 )
 def test_a_cursor_of_another_search_is_refused(other: dict[str, Any]):
-    assert "other parameters" in refused(written(FIRST), SearchGraph(**{"query": "the tide", **other}))
+    assert "other parameters" in refused(encode_cursor(FIRST), SearchGraph(**{"query": "the tide", **other}))
 
 
 def test_display_parameters_may_change_between_pages():
-    params = SearchGraph(query="the tide", cursor=written(FIRST), top_k=3, max_tokens=900, explain=True)
-    assert read(written(FIRST), params) == FIRST
+    params = SearchGraph(query="the tide", cursor=encode_cursor(FIRST), top_k=3, max_tokens=900, explain=True)
+    assert decode_cursor(encode_cursor(FIRST), params) == FIRST
 
 
 @pytest.mark.parametrize(
@@ -85,7 +93,7 @@ def test_a_cursor_that_no_search_returned_is_refused(cursor: str):
 
 
 def test_a_cursor_that_was_cut_is_refused():
-    cursor = written(FIRST)
+    cursor = encode_cursor(FIRST)
     for length in range(len(cursor)):
         refused(cursor[:length])
 
@@ -97,12 +105,12 @@ def test_garbage_as_a_cursor_is_refused_with_a_fault(cursor: str):
 
 
 def test_a_cursor_with_foreign_letters_in_it_is_refused():
-    refused("!" + written(FIRST))
+    refused("!" + encode_cursor(FIRST))
 
 
 @pytest.mark.parametrize("forged", [{"offset": -3}, {"offset": 2**64 - 1}, {"pool": -5}, {"pool": 0}, {"stored": -1}])
 def test_a_forged_cursor_is_refused_by_its_own_name(forged: dict[str, Any]):
-    refused(written(msgspec.structs.replace(FIRST, **forged)))
+    refused(encode_cursor(msgspec.structs.replace(FIRST, **forged)))
 
 
 # ── budgets ─────────────────────────────────────────────────────────────────────────────────────────

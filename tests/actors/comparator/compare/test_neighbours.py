@@ -20,7 +20,7 @@ from actors.comparator.compare import neighbours
 from actors.comparator.compare.alignment import GoalProfile
 from actors.comparator.compare.calibration import Calibration
 from actors.comparator.compare.neighbours import EXHAUSTIVE, NEAREST, NO_PURPOSE, candidates, nearest, resonances
-from actors.comparator.compare.similarity import one_to_many
+from actors.comparator.compare.similarity import one_to_many, raw_each_to_many
 from actors.comparator.compare.strategies import overall
 from actors.comparator.messages import Neighbours, NewMemory, Resonate
 from actors.embedder.actor import plan_memory
@@ -104,7 +104,7 @@ def corpus(profile: EmbeddedProfile) -> Corpus:
 def exact(corpus: Corpus, asked: MemoryStored) -> npt.NDArray[np.float32]:
     """Return the similarities to all that can be found, shape (memories, 13)."""
     rows = np.flatnonzero(corpus.atlas.facets.live)
-    return one_to_many(corpus.atlas, corpus.calibration, query(asked.fingerprint), rows)
+    return corpus.calibration.apply_all(raw_each_to_many(corpus.atlas, [query(asked.fingerprint)], [rows])[0])
 
 
 class Errors(NamedTuple):
@@ -244,7 +244,7 @@ def found(at: Atlas, asked: MemoryStored = ASKED, star: GoalProfile | None = Non
 def test_similarities_are_sorted_best_first_in_each_space():
     near = found(atlas())
     rows = rows_for(atlas(), namespace="many")
-    scores = one_to_many(atlas(), RAW, query(), rows)
+    scores = RAW.apply_all(raw_each_to_many(atlas(), [query()], [rows])[0])
     assert near.similarities.shape == (WIDTH, len(rows))
     for space in range(WIDTH):
         np.testing.assert_allclose(near.similarities[space], sorted(scores[:, space], reverse=True), rtol=1e-6)
@@ -290,7 +290,8 @@ def test_the_purpose_of_a_new_memory_comes_from_the_exemplars(likeness: float):
     asked = stored("asked", fingerprint=like({}, 50, otherwise=likeness), namespace="many")
     near = found(purposeful(), asked, star())
     assert near.north_star == GOAL
-    towards = np.stack([one_to_many(purposeful(), RAW, query(asked.fingerprint), np.array([row])) for row in range(3)])
+    new = [query(asked.fingerprint)]
+    towards = RAW.apply_all(np.stack([raw_each_to_many(purposeful(), new, [np.array([row])])[0] for row in range(3)]))
     assert near.purpose == pytest.approx(star().alignment(towards)[0].tolist(), abs=1e-3)
     assert bool(np.mean(near.purpose) > 0.75) is (likeness > 0.5)
 

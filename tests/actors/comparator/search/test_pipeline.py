@@ -202,11 +202,11 @@ def test_every_space_scores_the_candidates_and_late_interaction_the_remaining_on
     monkeypatch: pytest.MonkeyPatch, asked: float | None
 ):
     fresh, read = atlas_of(varied(400)), dict[str, list[Rows]]()
-    relevance, parts, token_scores = fresh.relevance, fresh.semantic_parts, fresh.token_scores
+    ranking_scores, parts, token_scores = fresh.ranking_scores, fresh.semantic_parts, fresh.token_scores
 
     def watched(key: str, embedding: Any, rows: Rows, *others: Any) -> Any:
         read.setdefault(key, []).append(rows)
-        return relevance(key, embedding, rows, *others)
+        return ranking_scores(key, embedding, rows, *others)
 
     def watched_parts(embedding: Any, rows: Rows) -> Any:
         read.setdefault(MEANING, []).append(rows)
@@ -216,7 +216,7 @@ def test_every_space_scores_the_candidates_and_late_interaction_the_remaining_on
         read.setdefault(LATE, []).append(rows)
         return token_scores(embedding, rows)
 
-    monkeypatch.setattr(fresh, "relevance", watched)
+    monkeypatch.setattr(fresh, "ranking_scores", watched)
     monkeypatch.setattr(fresh, "semantic_parts", watched_parts)
     monkeypatch.setattr(fresh, "token_scores", watched_tokens)
     monkeypatch.setattr(pipeline, "MAX_RERANKED", 20)

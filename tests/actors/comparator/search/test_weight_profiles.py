@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.comparator.messages.search import FIXED_PROFILES
-from actors.comparator.search.fusion import OPENING, SHOWN, WHOLE, WORDING_AROUND
+from actors.comparator.search.fusion import IMAGES_ALONE, OPENING, WHOLE, WORDING_AROUND
 from actors.comparator.search.weights import AUTO, FILE, LIMIT, Ranker
 from actors.runtime.settings import SearchProfile
 from events.spaces import SPACES
@@ -88,7 +88,7 @@ def test_no_measurement_leads_to_weights_beyond_those_at_the_limit(measured: dic
 
 
 def test_every_view_of_the_table_is_known_and_it_says_which_command_wrote_it() -> None:
-    assert {*AUTO.views, *AUTO.shares} <= {*KEYS, WHOLE, OPENING, WORDING_AROUND, SHOWN}
+    assert {*AUTO.views, *AUTO.shares} <= {*KEYS, WHOLE, OPENING, WORDING_AROUND, IMAGES_ALONE}
     assert {name for view in AUTO.views.values() for name in view.effects} <= {*AUTO.measurements}
     assert AUTO.provenance["command"] == "python -m scripts.train.fusion"
 

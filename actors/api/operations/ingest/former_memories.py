@@ -45,17 +45,17 @@ async def memory_former(context: Context, params: MemoryFormer) -> JsonObject:
     changed = {one["from"].partition("/")[0] for one in former}
     here = tuple(id_ for file in changed for id_ in params.files[file])
     known = await ask(context.hub.store, FindMemories(memories=here)) if here else ()
-    settled = [str(entry.id) for entry in known if entry is not None and not _may_return(entry)]
+    settled = [str(entry.id) for entry in known if entry is not None and not _is_superseded(entry)]
     return {"former": former, "settled": settled}
 
 
-def _may_return(entry: Entry) -> bool:
+def _is_superseded(entry: Entry) -> bool:
     return entry.state is MemoryState.LIVE and entry.superseded_by is not None
 
 
-async def take_back(context: Context, entry: Entry, former: tuple[UUID, ...]) -> bool:
-    """Give a memory whose text a file holds again its place back from those that superseded it; return if it was so."""
-    if not _may_return(entry) or entry.superseded_by not in former:
+async def reinstate(context: Context, entry: Entry, former: tuple[UUID, ...]) -> bool:
+    """Let a memory whose text a file holds again supersede the former ones; False if none of them superseded it."""
+    if not _is_superseded(entry) or entry.superseded_by not in former:
         return False
     superseded = (MemorySuperseded(memory=one, by=entry.id, rule=STATED) for one in former)
     await append(context, MemoryReinstated(memory=entry.id), *superseded)
