@@ -78,11 +78,8 @@ def parse_item(item: Any) -> ImportItem:
         raise InvalidParamsFault(f"A memory is an object, not {type(item).__name__}", parameter="items")
     if "event" in item:
         return _parse_event(item)
-    named = item.get("id")
-    if named is not None and not isinstance(named, str):
-        raise InvalidParamsFault("Invalid 'id': not a text", parameter="id")
     params = parse({name: value for name, value in item.items() if name not in OWN_FIELDS}, ImportedMemory)
-    own = _uuid(named)
+    own, origin = (_uuid(_text(item, name)) for name in ("id", "part_of"))
     links = None
     if item.get("links") is not None:
         links = _convert(item["links"], tuple[MemoriesLinked, ...], "links")
@@ -95,7 +92,7 @@ def parse_item(item: Any) -> ImportItem:
         )
         params = msgspec.structs.replace(params, link_to=tuple(targets))
     former = _convert(item.get("former") or (), tuple[UUID, ...], "former")
-    return MemoryItem(params, _key(item), own, _moment(item, "stored_at"), links, _uuid(item.get("part_of")), former)
+    return MemoryItem(params, _key(item), own, _moment(item, "stored_at"), links, origin, former)
 
 
 def _parse_event(item: JsonObject) -> EventItem:
@@ -128,6 +125,13 @@ def _moment(item: JsonObject, name: str) -> datetime | None:
     if value is not None and not isinstance(value, str):
         raise invalid(name, "not an ISO 8601 time")
     return None if value is None else moment(value, name)
+
+
+def _text(item: JsonObject, name: str) -> str | None:
+    value = item.get(name)
+    if value is not None and not isinstance(value, str):
+        raise invalid(name, "not a text")
+    return value
 
 
 def _uuid(named: str | None) -> UUID | None:

@@ -297,3 +297,11 @@ async def test_a_memory_from_the_future_is_refused_unless_it_is_imported(way: Wa
     assert [one["success"] for one in batch["results"]] == [False, True]
     imported = await way.agent.request("memory/import", items=items)
     assert (imported["stored"], imported["failed"]) == (2, 0)
+
+
+@pytest.mark.parametrize("name", ["id", "part_of"])
+async def test_an_imported_memory_whose_id_is_no_text_is_refused_and_the_others_are_stored(name: str, way: Way) -> None:
+    items = [{"content": FOX, name: 5}, {"content": "The fox cub sleeps."}]
+    imported = await way.agent.request("memory/import", items=items)
+    assert (imported["stored"], imported["failed"]) == (1, 1)
+    assert name in str(imported)
