@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
-
-from markdown_it import MarkdownIt
 
 from actors.text.excerpts import excerpt
 
 if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-_MARKDOWN: Final = MarkdownIt("zero").enable(["heading", "lheading", "fence", "backticks", "emphasis"])
-"""Finds marks of headings, of code and of strong words. Lists, links and the rest are legible as they are written."""
+_MARKS: Final = re.compile(r"[#*_`~=\r\0]|^[ \t]*-", re.MULTILINE)
+"""Characters without which the parser changes nothing but white space."""
 _READ: Final = 8
 """Characters that are read for each one of an excerpt, since marks and spaces are left out."""
 _STRONG: Final = "**"
@@ -29,8 +30,16 @@ def plain_excerpt(text: str, length: int) -> str:
     """
     given = text.lstrip()
     start = given[: _READ * length]
-    plain = "".join(_blocks(_MARKDOWN.parse(start)))
+    plain = "".join(_blocks(_markdown().parse(start))) if _MARKS.search(start) else start
     return excerpt((plain if plain.strip() else start) + (" …" if len(start) < len(given) else ""), length)
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    """Return a parser of headings, code and strong words. Lists, links and the rest are legible as they are written."""
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("zero").enable(["heading", "lheading", "fence", "backticks", "emphasis"])
 
 
 def _blocks(blocks: Sequence[Token]) -> Iterator[str]:

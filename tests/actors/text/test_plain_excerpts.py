@@ -1,7 +1,12 @@
 """Excerpts of one line: plain text, whatever Markdown a memory was imported as."""
 
-import pytest
+import re
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.text import plain_excerpts
 from actors.text.plain_excerpts import plain_excerpt
 
 
@@ -41,3 +46,11 @@ def test_what_is_no_mark_stays(text: str) -> None:
 def test_a_cut_excerpt_says_so_and_reads_no_more_than_it_needs() -> None:
     assert plain_excerpt("## Pilots\n" + "call " * 50, 20) == "Pilots call call ca…"
     assert plain_excerpt("one\n" + "\n" * 5_000 + "two", 20) == "one …"
+
+
+@given(st.text(st.characters() | st.sampled_from("\n\t -=#*_`~>&|\\"), max_size=80))
+def test_a_text_that_is_not_parsed_is_as_the_parser_would_leave_it(text: str) -> None:
+    read = plain_excerpt(text, 80)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plain_excerpts, "_MARKS", re.compile(""))
+        assert plain_excerpt(text, 80) == read
