@@ -5,10 +5,12 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import typer.testing
 from anyio._core import _eventloop
 from hypothesis import HealthCheck, settings
 from pykka import ActorRegistry
@@ -115,6 +117,8 @@ SLOW_MODULES = """
 STOP_S = 60.0
 """Longest wait for an actor or a thread to end; all of them end at once when nothing is wrong."""
 
+# A runner builds all commands anew for each one that it runs, which takes as long as many of them: 25 ms.
+typer.testing._get_command = cache(typer.testing._get_command)
 # The tests' folder is a repository; servers that they start would put everything into its project.
 os.environ["CONTEXT_GRAPH_NAMESPACE"] = "default"
 # A hub that a command leaves behind would outlive the test's folder.
