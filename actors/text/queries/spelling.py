@@ -1,11 +1,14 @@
-"""Words of a query that may be misspelt, and the words that they may stand for."""
+"""Words of a query that may be misspelt or abbreviated, and the words that they may stand for."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from itertools import islice
 from string import ascii_lowercase
 from typing import Final
+
+from actors.text.text_equivalence import ENGLISH
 
 LETTERS: Final = range(5, 21)
 """Letters of a word that is corrected: too many words are one letter away from a shorter one."""
@@ -16,23 +19,43 @@ a pasted log has hundreds."""
 _WORD: Final = re.compile(r"(?<![\w.@/#'’-])[^\W\d_]+(?![\w@/#-]|\.\w)")
 """A word in plain prose, neither a part of a path or an address nor of a compound."""
 
+_PAIRS: Final = [
+    [one.strip() for one in pair.split(":")] for pair in ENGLISH["equivalence"]["abbreviations"].split(",")
+]
+_WRITTEN_OUT: Final = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
+"""What each abbreviation stands for, and the abbreviation of that."""
+
 
 def respellings(query: str, words: AbstractSet[str]) -> dict[str, tuple[str, ...]]:
-    """Return for the first words of a query that are none of `words` those that one mistake makes, alphabetically.
+    """Return what words of a query may stand for: abbreviations written out, and the other way round.
 
-    A mistake adds, leaves out or changes a letter, or swaps two; the first letter is hardly ever wrong.
+    Also for the first words that are none of `words` those that one mistake makes, alphabetically. A mistake adds,
+    leaves out or changes a letter, or swaps two; the first letter is hardly ever wrong.
 
     `words` are in lower case.
     """
     asked = dict.fromkeys(match[0].lower() for match in _WORD.finditer(query))
     unknown = (word for word in asked if word.isascii() and len(word) in LETTERS and word not in words)
     found = {word: tuple(sorted({*_one_mistake(word)} & words)) for word in islice(unknown, MOST)}
-    return {word: others for word, others in found.items() if others}
+    known = {match[0].lower() for match in _whole(_WRITTEN_OUT).finditer(query)}
+    written_out = {word: (_WRITTEN_OUT.get(word) or _WRITTEN_OUT[word[:-1]],) for word in sorted(known)}
+    return {word: others for word, others in found.items() if others} | written_out
 
 
 def respelt(query: str, replaced: Mapping[str, str]) -> str:
-    """Return a query with some of its words replaced; the names of `replaced` are in lower case."""
-    return _WORD.sub(lambda word: replaced.get(word[0].lower(), word[0]), query)
+    """Return a query with some of its words or phrases replaced; the names of `replaced` are in lower case."""
+    return _whole(replaced).sub(lambda found: replaced.get(found[0].lower()) or replaced[found[0].lower()[:-1]], query)
+
+
+@lru_cache(8)
+def _pattern(phrases: tuple[str, ...]) -> re.Pattern[str]:
+    either = "|".join(re.escape(phrase) for phrase in sorted(phrases, key=len, reverse=True))
+    return re.compile(_WORD.pattern.replace(r"[^\W\d_]+", rf"(?:{either})s?"), re.IGNORECASE)
+
+
+def _whole(phrases: Iterable[str]) -> re.Pattern[str]:
+    """Return a pattern of whole words or phrases in plain prose, or of their plurals."""
+    return _pattern(tuple(phrases))
 
 
 def _one_mistake(word: str) -> Iterator[str]:

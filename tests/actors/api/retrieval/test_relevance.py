@@ -135,6 +135,24 @@ async def test_a_misspelt_question_is_read_with_the_words_that_memories_have(con
 
 
 @pytest.mark.parametrize(
+    ("told", "question", "read_as"),
+    [
+        ("Paid time off is thirty days.", "How much PTO do we have?", "How much paid time off do we have?"),
+        ("The POC runs on a laptop under Lena's desk.", "where's the proof of concept?", "where's the poc?"),
+    ],
+)
+async def test_an_abbreviation_is_read_as_memories_write_it(
+    context: Context, told: str, question: str, read_as: str
+) -> None:
+    for note in (*NOTES, told):
+        await store(context, note)
+    found = await ask(context, question, min_confidence="uncertain")
+    assert [one["content"] for one in found["results"]][:1] == [told]
+    assert found.get("read_as") == read_as
+    assert "read_as" not in await ask(context, "Who services the heating?")
+
+
+@pytest.mark.parametrize(
     ("written", "meant"),
     [("adress", "address"), ("recieve", "receive"), ("calender", "calendar"), ("mashine", "machine")],
 )
