@@ -14,10 +14,15 @@ from uuid import UUID
 from actors.api.params.fields import MAX_EXCERPT
 from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
+from actors.text.excerpts import excerpt
 from actors.text.plain_excerpts import plain_excerpt
 from events.vocabulary.values import Learning
 from projections.memories.catalog import Body, Entry
 from projections.memories.requests import IMPORTER
+
+MAX_HEADING: Final = 200
+"""Characters of the heading of an excerpt."""
+PATH_SEPARATOR: Final = " › "
 
 _AUTHORS: Final = {
     "front": "an agent or a command",
@@ -88,14 +93,19 @@ def body_of(entry: Entry) -> Body:
 
 
 def content_fields(entry: Entry, start: int = 0, end: int | None = None) -> JsonObject:
-    """Return the content of a memory, or an excerpt of it from `start`, with its time, place and speaker."""
+    """Return the content of a memory, or an excerpt of it from `start`, with its time, place and speaker.
+
+    An excerpt that doesn't begin with the text names the title and the heading that it is under.
+    """
     body = body_of(entry)
     text = body.text
     end = len(text) if end is None else end
     content = text[start : min(end, start + MAX_EXCERPT)]
     answer: JsonObject = {"content": content}
     if len(content) < len(text):
-        answer["excerpt"] = {"start": start, "end": start + len(content), "of": len(text)}
+        heading = _heading(body.metadata) if start else ""
+        place = {"start": start, "end": start + len(content), "of": len(text)}
+        answer["excerpt"] = place | ({"heading": heading} if heading else {})
     answer |= {"createdAt": iso(body.said_at), "namespace": body.namespace}
     if body.session is not None:
         answer |= {"session": body.session, "position": body.position}
@@ -106,6 +116,15 @@ def content_fields(entry: Entry, start: int = 0, end: int | None = None) -> Json
     if entry.superseded_by is not None:
         answer["superseded_by"] = str(entry.superseded_by)
     return answer
+
+
+def _heading(metadata: JsonObject) -> str:
+    """Return what a part of a document stands under, which only the beginning of its text says; "" if unknown."""
+    division = metadata.get("division")
+    named = (metadata.get("title"), division.get("heading") if isinstance(division, dict) else None)
+    title, heading = (one if isinstance(one, str) else "" for one in named)
+    above = (heading,) if title.casefold() in heading.casefold() else (title, heading)
+    return excerpt(PATH_SEPARATOR.join(one for one in above if one), MAX_HEADING)
 
 
 def start_of(entry: Entry | None, length: int) -> str | None:

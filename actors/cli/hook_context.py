@@ -165,7 +165,8 @@ def _line(result: JsonObject) -> str:
     """Return day and text of a memory as one quoted line, with an ellipsis where the memory goes on."""
     text = result["content"]
     if part := result.get("excerpt"):
-        text = ("… " if part["start"] else "") + text + (" …" if part["end"] < part["of"] else "")
+        heading = f"{part['heading']}: " if "heading" in part else ""
+        text = heading + ("… " if part["start"] else "") + text + (" …" if part["end"] < part["of"] else "")
     return f"- {result['createdAt'][:10]} {_quoted(result | {'content': text}, len(text))}"
 
 

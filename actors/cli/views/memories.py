@@ -58,6 +58,8 @@ def found(answer: JsonObject, *, explain: bool) -> None:
     told = reasons([hit["contributions"] for hit in answer["results"]])
     for rank, (hit, keys) in enumerate(zip(answer["results"], told, strict=True), 1):
         OUT.print_item(f"{rank}. ", hit["content"])
+        if heading := hit.get("excerpt", {}).get("heading"):
+            OUT.print_line(f"   under {heading}", style="dim")
         session = f", session {hit['session']}" if "session" in hit else ""
         speaker = f", said by {hit['speaker']}" if "speaker" in hit else ""
         OUT.print_line(f"   {said_minute(hit['createdAt'])} in {hit['namespace']}{session}{speaker}", style="dim")

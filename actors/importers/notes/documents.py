@@ -1,17 +1,13 @@
 """Files of notes as Markdown with properties, whatever their markup."""
 
-import json
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Callable
 from datetime import date, datetime
 from pathlib import Path
 from typing import Final
 
-import yaml
 from msgspec import structs
-from yaml.composer import ComposerError
 
 from actors.importers.files import HYPERTEXT, text, unreadable
 from actors.importers.markup.captions import from_captions
@@ -22,6 +18,9 @@ from actors.importers.markup.notebooks import from_notebook
 from actors.importers.markup.outlines import from_org, from_rst
 from actors.importers.markup.word import SUFFIX as WORD
 from actors.importers.markup.word import from_word
+from actors.importers.notes.front_matter import front_matter
+from actors.importers.notes.html_blocks import with_headings, without_hidden
+from actors.importers.notes.links import CODE
 from actors.importers.notes.own_notes import stated
 from actors.importers.records import Broken, Document, Ignored
 from actors.runtime.types import JsonObject
@@ -63,7 +62,6 @@ _HEADED: Final = re.compile(r"#{1,6} ")
 _TITLED: Final = re.compile(r"={3,}")
 _UNDERLINE: Final = re.compile(r"={3,}|-{3,}")
 """What makes the line above it a heading."""
-UNREADABLE: Final = "its properties are no {} and are left out, its text is imported"
 
 _IMAGE: Final = re.compile(r"(data:image/[\w.+-]{1,40});base64,[A-Za-z0-9+/=]+")
 """An image that is written into a link, as Google Docs exports Markdown."""
@@ -71,12 +69,13 @@ _DRAWING: Final = re.compile(
     r"^```(?:compressed-json\n|json\n\{\s*\"type\": \"excalidraw\")[^`]*^```[ \t]*$", re.MULTILINE
 )
 """A drawing of Excalidraw in a note of Obsidian; its texts stand above it."""
-_FRONT: Final = re.compile(
-    r"\A(?P<mark>---|\+\+\+)[ \t]*\n(?P<text>.*?)\n?^(?P=mark)[ \t]*$\n?", re.DOTALL | re.MULTILINE
+_ATTRIBUTES: Final = re.compile(
+    rf"{CODE.pattern}"
+    r"|^(?P<heading>#{1,6} (?:[^\n]*[^ \t\n])?)[ \t]*\{(?:[#.]|:[ \t]*(?:[#.]|[\w-]+=))[^{}\n]*\}[ \t]*$"
+    r"|^[ \t]*\{:[ \t]*(?:[#.][\w-][^{}\n]*|[\w-]+=[^{}\n]*|toc[ \t]*)\}[ \t]*(?:\n|\Z)",
+    re.DOTALL | re.MULTILINE,
 )
-"""Properties in YAML, or between `+++` in TOML, as Hugo writes them."""
-_ATTRIBUTES: Final = re.compile(r"^(#{1,6} (?:.*[^ \t\n])?)[ \t]*\{[#.][^{}\n]*\}[ \t]*$", re.MULTILINE)
-"""What Hugo, Kramdown and Pandoc call a heading by."""
+"""What Hugo, Kramdown, MkDocs and Pandoc call a heading by, and what some write on a line for the block above it."""
 
 
 def parse(file: Path) -> Document | Broken:
@@ -87,6 +86,8 @@ def parse(file: Path) -> Document | Broken:
     read = _read(file)
     if isinstance(read, Broken) or stated(read.properties) is not None:
         return read
+    if file.suffix.lower() in (*MARKDOWN, NOTEBOOK):
+        read = _with_html_read(read)
     body, images = _IMAGE.subn(r"\1", read.body)
     body, drawings = _DRAWING.subn("", body)
     images += drawings
@@ -95,7 +96,12 @@ def parse(file: Path) -> Document | Broken:
 
 def without_marks(text: str) -> str:
     """Return Markdown without what a program keeps in it for itself: names of headings, properties of blocks."""
-    return _ATTRIBUTES.sub(r"\1", without_block_properties(text))
+    return _ATTRIBUTES.sub(_without_attributes, without_block_properties(text))
+
+
+def heading_text(heading: str) -> str:
+    """Return a heading of Markdown, given without its marks, as `without_marks` does."""
+    return without_marks(f"# {heading}").removeprefix("# ").rstrip()
 
 
 def plain(value: object) -> object:
@@ -141,7 +147,7 @@ def title_of(name: str, body: str) -> str:
     if called not in INDEX:
         return called
     if heading and f"\n{heading[0]}" not in text:
-        return without_marks(text[heading.end() :].partition("\n")[0]).strip(" #")
+        return heading_text(text[heading.end() :].partition("\n")[0]).strip(" #")
     return page_name(path.parent.name) or called
 
 
@@ -159,39 +165,30 @@ def _read(file: Path) -> Document | Broken:
         return Document(content, *CONVERTED[suffix](content))
     if suffix not in MARKDOWN:
         return Document(content, {}, content)
-    front = _FRONT.match(content)
+    front = front_matter(content, file)
     if front is None:
         return Document(content, *page(content))
-    properties = _properties(front["text"], file, is_toml=front["mark"] == "+++")
-    line = content.count("\n", 0, front.end()) + 1
-    if isinstance(properties, Ignored):
-        return Document(content, {}, content[front.end() :], line, ignored=(properties,))
-    return Document(content, properties, content[front.end() :], line)
+    body, line = front.text[front.end :], content.count("\n", 0, front.end) + 1
+    if isinstance(front.properties, Ignored):
+        return Document(content, {}, body, line, ignored=(front.properties,))
+    return Document(front.text, front.properties, body, line, former=content if front.text != content else None)
 
 
-class _Loader(yaml.SafeLoader):
-    """Refuses aliases, by which a few lines can stand for gigabytes."""
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """Compose the next node (`ComposerError`: it is an alias)."""
-        if self.check_event(yaml.AliasEvent):
-            raise ComposerError(None, None, "an alias", self.peek_event().start_mark)
-        return super().compose_node(parent, index)
+def _without_attributes(found: re.Match[str]) -> str:
+    is_code = found[0].startswith(("`", "~"))
+    return found[0] if is_code else found["heading"] or ""
 
 
-def _properties(front: str, file: Path, *, is_toml: bool) -> JsonObject | Ignored:
-    """Return the properties in the front matter of a note, which begins at its second line."""
-    why = UNREADABLE.format("TOML" if is_toml else "YAML")
-    try:
-        properties = tomllib.loads(front) if is_toml else _Loader(front).get_single_data() or {}
-        json.dumps(properties, default=str, skipkeys=True, ensure_ascii=False).encode()
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        problem = getattr(error, "problem", None) or str(error)
-        return Ignored(str(file), mark.line + 2 if mark else 1, f"{why} ({problem})")
-    except (ValueError, RecursionError) as error:
-        # Of a date such as 2024-99-99, of a thousand brackets, half a character: no store takes them.
-        return Ignored(str(file), 1, f"{why} ({error})")
-    if not isinstance(properties, dict):
-        return Ignored(str(file), 1, f"{why} (no names with values)")
-    return properties
+def _with_html_read(read: Document) -> Document:
+    """Return Markdown with its headings in HTML as headings, and without scripts and styles."""
+    shown, hidden = without_hidden(read.body)
+    body = with_headings(shown)
+    if body == read.body:
+        return read
+    return structs.replace(
+        read,
+        content=read.content.removesuffix(read.body) + body,
+        body=body,
+        left_out=read.left_out + Counter({"scripts and styles": hidden}),
+        former=read.former or read.content,
+    )

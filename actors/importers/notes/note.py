@@ -13,6 +13,7 @@ from actors.importers.files import path_text
 from actors.importers.markup.outlines import org_ids, without_ids
 from actors.importers.notes import documents
 from actors.importers.notes.links import CODE, links
+from actors.importers.notes.presentation import Leading, is_presentation, leading, without_presentation
 from actors.importers.notes.replacements import Replacement, replacements
 from actors.importers.records import Document, last_written, memory_id
 from actors.runtime.types import JsonObject
@@ -56,6 +57,10 @@ class Note(msgspec.Struct, frozen=True):
     """The relation of each and the name or the path of its target."""
     replacements: list[Replacement]
     """Notes whose place it takes, or which take its place."""
+    former: str | None
+    """The id that an earlier version gave its memory, if it's read otherwise now."""
+    leading: Leading
+    """Properties that its text begins with."""
 
     @property
     def id(self) -> UUID:
@@ -80,6 +85,10 @@ class Note(msgspec.Struct, frozen=True):
     @property
     def metadata(self) -> JsonObject:
         """Its properties that have no place of their own."""
+        return self.leading.presentation | self._others
+
+    @property
+    def _others(self) -> JsonObject:
         others = {name: value for name, value in self.properties.items() if name not in OWN_PLACE and value}
         return {str(name): documents.plain(value) for name, value in others.items()}
 
@@ -87,7 +96,7 @@ class Note(msgspec.Struct, frozen=True):
     def stated(self) -> dict[str, str]:
         """Its properties as text, so that what they say is found; nested ones are metadata alone."""
         texts: dict[str, str] = {}
-        for name, value in self.metadata.items():
+        for name, value in self._others.items():
             values = value if isinstance(value, list) else [value]
             if name not in UNSTATED and not any(isinstance(one, dict | list) for one in values):
                 texts[name] = ", ".join(map(str, values))
@@ -95,9 +104,14 @@ class Note(msgspec.Struct, frozen=True):
 
     @property
     def is_empty(self) -> bool:
-        """Whether it has neither text nor metadata but a date, so that a memory of it would be its name."""
-        said = documents.without_marks(self.body).strip()
-        return said in {"", "-", f"# {self.title}"} and not self.metadata.keys() - set(DATES)
+        """Whether it has neither text nor metadata that tells of it, so that a memory of it would be its name."""
+        said, is_titled = documents.without_marks(self.body).strip(), "title" in self.properties
+        shown = {name for name, said in self.stated.items() if is_presentation(name, said, is_titled=is_titled)}
+        return said in {"", "-", f"# {self.title}"} and not self.metadata.keys() - shown - set(DATES)
+
+    def shown(self, beginning: str) -> str:
+        """Return the first part of its text without lines that say how a page is shown."""
+        return without_presentation(beginning, self.stated, self.leading, is_titled="title" in self.properties)
 
 
 def note_of(root: Path, file: Path, document: Document) -> Note:
@@ -110,7 +124,7 @@ def note_of(root: Path, file: Path, document: Document) -> Note:
     return Note(
         file=file,
         name=name,
-        place=("note", name, hashlib.sha256(document.content.encode()).hexdigest()),
+        place=_place(name, document.content),
         title=str(properties.get("title") or documents.title_of(name, body)),
         body=body,
         created=day or last_written(file),
@@ -120,7 +134,13 @@ def note_of(root: Path, file: Path, document: Document) -> Note:
         ids=org_ids(document.content) if suffix == documents.ORG else [],
         links=[*links(document.content if suffix in documents.MARKDOWN else document.body, posixpath.dirname(name))],
         replacements=[*replacements(document.properties, body, posixpath.dirname(name))],
+        former=None if document.former is None else str(memory_id(*_place(name, document.former))),
+        leading=leading(body if suffix in documents.MARKDOWN else ""),
     )
+
+
+def _place(name: str, content: str) -> tuple[str, str, str]:
+    return "note", name, hashlib.sha256(content.encode()).hexdigest()
 
 
 def _stated_day(body: str) -> str | None:

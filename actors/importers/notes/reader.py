@@ -16,13 +16,15 @@ from contextlib import suppress
 from pathlib import Path
 from uuid import UUID
 
+from msgspec import structs
+
 from actors.importers.files import missing
 from actors.importers.notes import documents
 from actors.importers.notes.links import CODE, WIKILINK, NoteNames
 from actors.importers.notes.note import DATES, Note, note_of
 from actors.importers.notes.own_notes import own_memory
 from actors.importers.notes.replacements import Replacement, superseded
-from actors.importers.notes.sections import Section, parts, sections
+from actors.importers.notes.sections import Section, parts, sections, without_indented_code
 from actors.importers.records import (
     MAX_TITLE,
     Broken,
@@ -82,7 +84,9 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
         for record in [Skipped("empty files")] if note.is_empty else own or _memories(note, options):
             if isinstance(record, Item) and "id" in record.value:
                 memories[note.id].append(UUID(record.value["id"]))
-            yield record
+                yield structs.replace(record, former=note.former)
+            else:
+                yield record
         written += [(note, relation, target) for relation, target in note.links]
         replaced += [(note, one) for one in note.replacements]
     yield from _drawn(written, names)
@@ -163,11 +167,13 @@ def _section(
     """Yield the memory of one of `count` sections. The first has the id of the note, and the others are part of it."""
     under = (*section.headings, *section.items)
     is_first = number == 1
-    content, heading = section.text if is_first else section.under(note.title), section.name
+    named = section
     if note.is_markdown:  # here, not before: the ids of sections follow from what the file holds
+        named = structs.replace(section, headings=tuple(map(documents.heading_text, section.headings)))
+    content = note.shown(named.text) if is_first else named.under(note.title)
+    if note.is_markdown:
         content = documents.without_marks(content).rstrip()
-        heading = documents.without_marks(f"# {heading}").removeprefix("# ")
-    division = {"heading": heading[:MAX_TITLE], "section": number, "sections": count}
+    division = {"heading": named.name[:MAX_TITLE], "section": number, "sections": count}
     yield from memory(
         note.place if is_first else ("note", note.name, "section", *under, section.text),
         content,
@@ -210,4 +216,4 @@ def _tags(properties: JsonObject) -> list[str]:
 
 def _found_tags(text: str) -> list[str]:
     """Return the tags that stand in Markdown; code holds none."""
-    return _TAG.findall(CODE.sub(" ", text))
+    return _TAG.findall(CODE.sub(" ", without_indented_code(text)))

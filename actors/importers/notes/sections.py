@@ -34,6 +34,7 @@ _BLOCKS: Final = frozenset(
     "paragraph_open list_item_open fence code_block html_block heading_open blockquote_open".split()
 )
 _MARKER: Final = re.compile(r"[\s>]*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?")
+_INDENTED: Final = re.compile(r" {4}|\t")
 _DELIMITERS: Final = re.compile(r"[\s|:-]*-[\s|:-]*")
 """The second line of a table, which is a paragraph to CommonMark and stays in one part."""
 _BLANK_LINES: Final = re.compile(r"\A(?:[ \t]*\n)+")
@@ -63,10 +64,17 @@ class Section(msgspec.Struct, frozen=True):
         return SEPARATOR.join((*self.headings, *self.items))
 
     def under(self, title: str) -> str:
-        """Return its text below the title of the whole and what it is under."""
+        """Return its text below the title of the whole, unless its outermost heading has its words, and the path."""
+        named = _words(title)
+        is_said = bool(named and self.headings) and named <= _words(self.headings[0])
         headings = self.headings if self.is_continued else self.headings[:-1]
-        above = [one for one in (title, *headings, *self.items) if one]
-        return f"{SEPARATOR.join(dict.fromkeys(above))}\n\n{self.text}"
+        above = [one for one in ("" if is_said else title, *headings, *self.items) if one]
+        return "\n\n".join(one for one in (SEPARATOR.join(dict.fromkeys(above)), self.text) if one)
+
+
+def _words(name: str) -> set[str]:
+    """Return the words of a name, as those of `damage_and_healing` are "damage", "and" and "healing"."""
+    return {*re.findall(r"[^\W_]+", name.casefold())}
 
 
 def sections(text: str, title: str = "", near: str | None = None) -> list[Section]:
@@ -100,6 +108,16 @@ def sections(text: str, title: str = "", near: str | None = None) -> list[Sectio
 def parts(text: str) -> list[Section]:
     """Return a text without headings whole, or if it is longer than `MOST_WHOLE` in parts that begin at paragraphs."""
     return [*_parts(Section((), text.replace("\r", "\n")))]
+
+
+def without_indented_code(text: str) -> str:
+    """Return Markdown without blocks of code that are indented instead of fenced; items in one are text."""
+    lines = text.split("\n")
+    if any(_INDENTED.match(line) for line in lines):
+        for token in _MARKDOWN.parse(text):
+            if token.type == "code_block" and token.map and not _MARKER.match(lines[token.map[0]]):
+                lines[slice(*token.map)] = [""] * (token.map[1] - token.map[0])
+    return "\n".join(lines)
 
 
 def _divided(text: str, title: str, near: str | None) -> Iterator[Section]:

@@ -41,6 +41,27 @@ async def test_a_fact_in_the_last_line_of_a_long_memory_is_found_and_shown(conte
     assert text[best["excerpt"]["start"] : best["excerpt"]["end"]] == best["content"]
 
 
+@pytest.mark.parametrize(
+    ("title", "heading", "shown"),
+    [
+        ("2031-05-06", "Minutes › Boathouse", "2031-05-06 › Minutes › Boathouse"),
+        ("minutes", "Minutes › Boathouse", "Minutes › Boathouse"),
+        ("Rowing", None, "Rowing"),
+        (None, None, None),
+    ],
+)
+async def test_an_excerpt_names_what_the_text_stands_under(
+    context: Context, title: str | None, heading: str | None, shown: str | None
+) -> None:
+    division = {"division": {"heading": heading}} if heading else {}
+    await store(context, long_text(4_000), metadata=({"title": title} if title else {}) | division)
+    (best,) = await search(context, "Where is the spare key to the boathouse?", max_characters=200)
+    assert best["excerpt"].get("heading") == shown
+    assert FACT in best["content"]
+    (best,) = await search(context, "What did the committee decide?", max_characters=200)
+    assert best["excerpt"]["start"] or "heading" not in best["excerpt"]
+
+
 async def test_a_memory_of_two_windows_that_fits_into_a_result_is_shown_whole(context: Context) -> None:
     text = (Path(__file__).parents[4] / "actors/store/README.md").read_text("utf-8")
     await store(context, text)
