@@ -34,6 +34,8 @@ AS_WELL_MEANT: Final = 2 / 3
 MAX_EXAMINED = 2_000
 """Memories that a request has examined for causes first; what an earlier version stored waits for a deep run."""
 
+RUNS_BACK = "The cause runs the other way: with start_concept and end_concept exchanged, a path is found"
+
 
 class End(NamedTuple):
     """One end of a path."""
@@ -109,7 +111,8 @@ async def find_causal_path(context: Context, params: FindCausalPath) -> JsonObje
         answer |= best | {"alternatives": others}
         if stated is not None:
             answer["path"][0]["evidence"] = _statement(start, texts[start], stated)
-    if hint := _hint(params, unknown, joined, stated, is_found=bool(ways.paths)):
+    runs_back = not (ways.paths or unknown) and await _runs_back(context, params, joined, (starts, ends), texts[start])
+    if hint := RUNS_BACK if runs_back else _hint(params, unknown, joined, stated, is_found=bool(ways.paths)):
         answer["hint"] = hint
     if not ways.complete:
         answer["incomplete"] = "the search stopped at its limit of edges: a better path may exist"
@@ -152,6 +155,22 @@ def _hint(
         return f"No causes, links and turns join them within {params.max_hops} hops; path_type semantic follows groups"
     kind = params.path_type.value
     return f"No {kind} links join them within {params.max_hops} hops; path_type any follows causes, links and turns"
+
+
+async def _runs_back(
+    context: Context, params: FindCausalPath, joined: Joined, found: tuple[list[End], list[End]], text: str
+) -> bool:
+    """Tell whether causes lead from the end to the start; `text` is that of the start.
+
+    Links and turns need no such look: a path follows them both ways.
+    """
+    if params.path_type is PathKind.SEMANTIC or (joined.is_one and joined.start.similarity is None):
+        return False
+    if joined.is_one and stated_between(text, params.end_concept, params.start_concept) is not None:
+        return True
+    starts, ends = found
+    back = await _best_ways(context, params, ends, starts)
+    return bool(back.ways.paths) and not back.is_one
 
 
 async def _best_ways(context: Context, params: FindCausalPath, starts: list[End], ends: list[End]) -> Joined:
