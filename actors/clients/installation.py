@@ -15,6 +15,7 @@ from actors.clients.launch import (
     CAPTURE,
     HookLaunch,
     Launch,
+    expanded,
     group,
     is_own,
     parse_launch,
@@ -100,6 +101,19 @@ def hooks_off(client: Client) -> bool:
 def captures(client: Client) -> bool:
     """Tell whether a client's hooks capture what a session said; errors as in `install_changes`."""
     return any(CAPTURE in repr(one) for one in _own(_setting(client, "hooks", "SessionEnd")))
+
+
+def former_options(client: Client) -> list[str]:
+    """Return the options by which our entry starts the server, or else our hooks start; none without; errors as above.
+
+    References to variables are replaced, since hooks don't know all of them.
+    """
+    if (words := read_entry(configured(client))) is not None:
+        launch = parse_launch(words)
+        options = launch.options if launch else ()
+        return [expanded(word) for word in options] if client.expands_variables else [*options]
+    hook = hook_call(client)
+    return hook.options if hook else []
 
 
 def has_plugin(client: Client) -> bool:
