@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from importlib import resources
 from itertools import takewhile
 from pathlib import Path
 from typing import TypeAlias
 
 from actors.clients import jsonc, toml
-from actors.clients.files import Change, apply, backup_of, naming, read
+from actors.clients.files import Change, ConfigurationError, apply, backup_of, naming, read
 from actors.clients.launch import (
     CAPTURE,
     HookLaunch,
@@ -106,14 +107,15 @@ def captures(client: Client) -> bool:
 def former_options(client: Client) -> list[str]:
     """Return the options by which our entry starts the server, or else our hooks start; none without; errors as above.
 
-    References to variables are replaced, since hooks don't know all of them.
+    References to variables are replaced, since hooks don't know all of them. A hook that can't be read says nothing.
     """
     if (words := read_entry(configured(client))) is not None:
         launch = parse_launch(words)
         options = launch.options if launch else ()
         return [expanded(word) for word in options] if client.expands_variables else [*options]
-    hook = hook_call(client)
-    return hook.options if hook else []
+    with suppress(ConfigurationError):
+        return hook.options if (hook := hook_call(client)) else []
+    return []
 
 
 def has_plugin(client: Client) -> bool:

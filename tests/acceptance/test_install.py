@@ -470,3 +470,9 @@ def test_another_installation_keeps_the_folder_and_says_which_options_it_leaves_
     file.write_text("{}")
     done(home, "install", "--client", "claude-code")
     assert entry(home, "claude-code")[1] == ["serve", "--data", str(folder)], "that of its hooks"
+    done(home, "install", "--client", "claude-code")
+    settings = home / ".claude/settings.json"
+    settings.write_text(settings.read_text().replace("--data", "'--data"))
+    file.write_text("{}")
+    done(home, "install", "--client", "claude-code")
+    assert entry(home, "claude-code")[1] == ["serve"], "no shell reads its hooks"
