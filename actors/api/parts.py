@@ -34,6 +34,14 @@ PARTS: Final = {key: name for key, (name, _) in SPACE_NAMES.items()} | {
 }
 """What a score consists of."""
 
+BANDS: Final = {
+    "Optimal": "on its subject",
+    "Acceptable": "on its subject",
+    "Warning": "partly on its subject",
+    "Critical": "about another subject",
+}
+"""The alignment with the North Star, by the name of its band."""
+
 MAX_REASONS: Final = 3
 """Parts that are named as reasons for a result."""
 LEAST_REASON: Final = 0.1

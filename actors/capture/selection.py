@@ -6,7 +6,7 @@ from typing import Final
 
 from actors.capture.signals import sentences, signal
 from actors.importers.formats.sessions import claude_transcripts
-from actors.importers.records import Item, Options, Redactions, memory_id, screened
+from actors.importers.records import Item, Options, memory_id, screened
 from actors.runtime.types import JsonObject
 
 TAG: Final = "captured"
@@ -25,7 +25,7 @@ def candidates(transcript: Path, namespace: str) -> list[JsonObject]:
     Their ids follow from the turn and the wording, so that a second run over the same session finds them again. Tool
     calls, their results, side chains and what the program writes into turns are left out; secrets are redacted.
     """
-    turns = screened(claude_transcripts.read(transcript, Options(namespace=namespace)), Redactions())
+    turns = screened(claude_transcripts.read(transcript, Options(namespace=namespace)))
     found = sorted(_scored(turns), key=lambda one: -one[0])
     return [item for _, item in found[:MAX_CANDIDATES]]
 

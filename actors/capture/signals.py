@@ -47,6 +47,14 @@ _DEPENDENT: Final = re.compile(
     re.IGNORECASE,
 )
 """Opens a sentence that says nothing without the one before it."""
+_EXPLETIVE: Final = re.compile(
+    r"it (?:turn(?:s|ed)|has turned) out (?:that\b|(?=(?:the|we|our|i|my)\b))|"
+    r"it (?:seems|appears|follows|happens|happened) that\b|"
+    r"it(?:'s|’s| is| was| has been| had been) "
+    r"(?!(?:an?|the|one|this|that|its?|my|our|your|his|her|their|some\w+)\b)\w+(?: \w+){0,3}? that\b",
+    re.IGNORECASE,
+)
+"""Opens a sentence with an "it" that stands for nothing: "It turned out …", "It was agreed with Rosa that …"."""
 _FURTHER: Final = re.compile(r"(?:and|but) (?:always|never)\b", re.IGNORECASE)
 """Opens a rule that goes with the one before it, and says enough without."""
 USER: Final = "user"
@@ -65,6 +73,18 @@ _PRONOUN: Final = re.compile(
     re.IGNORECASE,
 )
 """But not "this project": a captured sentence is stored in its namespace."""
+_CONJUNCTION: Final = re.compile(
+    r"\b(?:decided|agreed|(?:reason|cause|problem|issue|bug|lesson|decision|rule|fix|catch) (?:is|was)) that\b(?= \w)",
+    re.IGNORECASE,
+)
+"""Ends with a "that" which opens a clause and stands for nothing."""
+_AGREEMENT: Final = re.compile(
+    r"(?:(?:yes|yeah|yep|yup|ok|okay|sure|absolutely|thanks|thank you|hey|hi|wow)\b[,.;:!…—–-]*\s*|"
+    r"(?:good|great|perfect|fine|right|alright|cool|nice|exactly)[,.;:!…—–-]+\s*)+"
+    r"(?:\s*[—–-]\s+)?(?:(?:but|and|so|then|also)\b,?\s*)*",
+    re.IGNORECASE,
+)
+"""Opens a sentence with agreement or a greeting. An adjective does so before a mark only: "Good tests never sleep"."""
 _OWN: Final = re.compile(r"\b(?:we|our|us|i|i've)\b", re.IGNORECASE)
 _CODE: Final = re.compile(r"`|\w_\w|/\w+/|\w\(\)|\b\w+\.(?:py|js|ts|tsx|go|rs|md|toml|json|ya?ml|sql|sh|c|h|java|rb)\b")
 """Code, a name of code, a path or a file."""
@@ -94,10 +114,11 @@ class _Rule(NamedTuple):
     weight: float
     anybody: re.Pattern[str] | None
     people: re.Pattern[str] | None
+    assistants: re.Pattern[str] | None
 
     def matches(self, sentence: str, *, by_user: bool) -> bool:
         """Tell whether a sentence of this speaker carries the signal."""
-        patterns = (self.anybody, self.people) if by_user else (self.anybody,)
+        patterns = (self.anybody, self.people if by_user else self.assistants)
         return any(pattern.search(sentence) for pattern in patterns if pattern)
 
 
@@ -108,6 +129,8 @@ def signal(sentence: str, speaker: str) -> Signal | None:
     """
     by_user = speaker == USER
     sentence = sentence.replace("’", "'")
+    if by_user:
+        sentence = _without_agreement(sentence)
     found = {kind: one.weight for kind, one in _rules("signals").items() if one.matches(sentence, by_user=by_user)}
     if not found or _ABOUT_MEMORY.search(sentence) or _UNWANTED.search(sentence):
         return None
@@ -123,8 +146,20 @@ def signal(sentence: str, speaker: str) -> Signal | None:
     return Signal(max(found, key=found.__getitem__), score)
 
 
+def _without_agreement(sentence: str) -> str:
+    """Return what a person says after agreeing; the sentence where that is no clause.
+
+    An assistant that agrees repeats the person.
+    """
+    opening = _AGREEMENT.match(sentence)
+    rest = sentence[opening.end() :] if opening else ""
+    return rest if len(rest.split()) >= CLAUSE_WORDS else sentence
+
+
 def _has_unexplained(sentence: str) -> bool:
     """Tell whether a sentence has a pronoun in front of which nothing names what it stands for."""
+    opening = _EXPLETIVE.match(sentence)
+    sentence = _CONJUNCTION.sub("", sentence[opening.end() :] if opening else sentence)
     first = _CLAUSE.split(sentence, maxsplit=1)[0]
     return _PRONOUN.search(first if len(first.split()) >= CLAUSE_WORDS else sentence) is not None
 
@@ -132,7 +167,8 @@ def _has_unexplained(sentence: str) -> bool:
 @cache
 def _rules(table: str) -> dict[str, _Rule]:
     rules = tomllib.loads(files("actors.capture").joinpath("signals.toml").read_text("utf-8"))[table]
-    return {kind: _Rule(one["weight"], _joined(one, "patterns"), _joined(one, "people")) for kind, one in rules.items()}
+    speakers = ("patterns", "people", "assistants")
+    return {kind: _Rule(one["weight"], *(_joined(one, name) for name in speakers)) for kind, one in rules.items()}
 
 
 def _joined(rule: JsonObject, name: str) -> re.Pattern[str] | None:
@@ -147,7 +183,7 @@ def sentences(text: str) -> Iterator[str]:
         for part in _END.split(_EMPHASIS.sub(r"\1", _MARK.sub("", block))):
             sentence = " ".join(part.split())
             is_further = _FURTHER.match(sentence) is not None
-            is_dependent = is_further or _DEPENDENT.match(sentence) is not None
+            is_dependent = is_further or (bool(_DEPENDENT.match(sentence)) and not _EXPLETIVE.match(sentence))
             if is_dependent and found and len(found[-1].split()) + len(sentence.split()) in WORDS:
                 found[-1] += f" {sentence}"
             elif is_further or not is_dependent:

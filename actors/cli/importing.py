@@ -10,6 +10,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+from uuid import UUID
 
 from actors.cli.store_access import LOCK_TIMEOUT, call_in, open_store, start_hub
 from actors.proxy.launcher import lock_folder
@@ -72,7 +73,7 @@ class Batch(NamedTuple):
             if not one["success"]:
                 self.result["failed"].append(failure_of(item, one["error"]["message"], one["error"].get("data")))
             elif "stored_before" not in one:
-                self.result["namespaces"].update(namespaces_of(item))
+                count(item, self.result)
         errors = [one.get("error", {}) for one in answer["results"]]
         if errors and all(error.get("code") == StorageFault.code for error in errors):
             raise StorageFault(f"{errors[0]['message']}; {so_far(self.result)}")
@@ -90,11 +91,13 @@ def batches_of(
         report: Reports how much is done.
         call: Calls a method of the store.
     """
-    from actors.importers.records import Item, Redactions, screened
+    from actors.importers.records import Item, screened
 
-    result |= dict.fromkeys((*COUNTS, "gone"), 0) | {"namespaces": Counter()}  # now of what is stored
+    # Now of what is stored.
+    result |= dict.fromkeys((*COUNTS, "gone", "private"), 0) | {"namespaces": Counter(), "redacted": Counter()}
     changes = _changes(source, files, result, call)
-    items = (record for record in screened(source.read(), Redactions()) if isinstance(record, Item))
+    seen: set[UUID] = set()
+    items = (one for one in screened(source.read()) if isinstance(one, Item) and not is_repeated(one, seen))
     return _in_batches(map(changes.applied, items) if changes else items, result, report)
 
 
@@ -108,7 +111,7 @@ def _in_batches(items: Iterator[Item], result: JsonObject, report: Report) -> It
 def _changes(source: Source, files: Mapping[str, Sequence[str]], result: JsonObject, call: Call) -> Changes | None:
     """Return what became of memories whose texts were edited since; the result counts those that stay as they are."""
     from actors.importers.changes import Former, compare
-    from actors.importers.records import Redactions, screened
+    from actors.importers.records import screened
 
     former: list[Former] = []
     settled: set[str] = set()
@@ -124,7 +127,7 @@ def _changes(source: Source, files: Mapping[str, Sequence[str]], result: JsonObj
     former = [one for one in former if one.id not in here]
     if not former:
         return None
-    changes = compare(screened(source.read(), Redactions()), former, settled)
+    changes = compare(screened(source.read()), former, settled)
     result["gone"] = len(former) - len(changes.kept) - sum(map(len, changes.former.values()))
     return changes
 
@@ -208,12 +211,36 @@ def so_far(result: JsonObject) -> str:
     return f"{done:,} of {result['memories']:,} memories are stored, and the same import goes on with the others"
 
 
-def namespaces_of(item: Item) -> list[str]:
-    """Return the namespace of a memory; of a link none."""
+def count(item: Item, result: JsonObject) -> None:
+    """Add the namespace of a memory and what was taken out of it to a result; a link has none."""
     from actors.api.params.fields import DEFAULT_NAMESPACE
 
-    is_memory = isinstance(item.value, dict) and "event" not in item.value
-    return [str(item.value.get("namespace", DEFAULT_NAMESPACE))] if is_memory else []
+    if isinstance(item.value, dict) and "event" not in item.value:
+        result["namespaces"][str(item.value.get("namespace", DEFAULT_NAMESPACE))] += 1
+    result["redacted"].update(item.taken.secrets)
+    result["private"] += item.taken.private
+
+
+def is_repeated(item: Item, seen: set[UUID]) -> bool:
+    """Tell whether a source has given a memory before; `seen` holds those that it gave.
+
+    It is the same by an id that follows from its place or content, or else by all that it says.
+    """
+    from actors.api.operations.ingest.import_items import item_key
+    from projections.memories.requests import DERIVED
+
+    if not isinstance(item.value, dict) or "event" in item.value:
+        return False
+    try:
+        key = UUID(item.value["id"])
+    except (AttributeError, KeyError, TypeError, ValueError):
+        key = None
+    if key is None or key.version != DERIVED:
+        key = item_key(item.value)
+    if key in seen:
+        return True
+    seen.add(key)
+    return False
 
 
 def failure_of(item: Item, message: str, data: JsonObject | None) -> JsonObject:

@@ -101,6 +101,7 @@ def operation_command(
     embeds: bool = False,
     creates: bool = False,
     reads: bool = False,
+    hints: bool = True,
     succeeded: Callable[[JsonObject], bool] = lambda _answer: True,
     to: typer.Typer = app,
     **fixed: str,
@@ -117,6 +118,7 @@ def operation_command(
         embeds: Whether it takes `--embedder` and `--models`, and leaves a hub for the next command.
         creates: Whether it creates the store if there is none.
         reads: Whether it leaves a store of an earlier format as it is.
+        hints: Whether the hint of an answer is printed, which is written for agents; a view may say it for people.
         succeeded: Whether an answer ends the command with status 0 instead of 1.
         to: The program, or the group that the command belongs to.
         fixed: Arguments that the command always gives.
@@ -136,7 +138,9 @@ def operation_command(
         ) -> None:
             arguments, shown = prepare(**options) or (options | fixed, _view(view))
             location = location_of(context, data_folder(data), embedder, models, upgrades=not reads)
-            answer = perform(location, method, arguments, shown, as_json=as_json, creates=creates, starts_hub=hub)
+            answer = perform(
+                location, method, arguments, shown, as_json=as_json, creates=creates, starts_hub=hub, hints=hints
+            )
             if not succeeded(answer):
                 raise typer.Exit(1)
 
@@ -211,6 +215,7 @@ def perform(
     as_json: bool,
     creates: bool = False,
     starts_hub: bool = False,
+    hints: bool = True,
 ) -> JsonObject:
     """Call an operation, with a progress bar on standard error, print its answer, and return it.
 
@@ -221,7 +226,7 @@ def perform(
     with exit_on_error(), progress_bar(quiet=as_json) as report, open_store(location, creates=creates) as store:
         given = with_full_ids(store, arguments)
         answer = store.call(method, report, **given)
-        hint = answer.get("hint") or (None if creates else _empty_namespace(store, given))
+        hint = (hints and answer.get("hint")) or (None if creates else _empty_namespace(store, given))
     if starts_hub and not store.served:
         start_hub(location)
     if hint:

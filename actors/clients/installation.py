@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from importlib import resources
 from itertools import takewhile
 from pathlib import Path
 from typing import TypeAlias
 
 from actors.clients import jsonc, toml
-from actors.clients.files import Change, apply, backup_of, naming, read
+from actors.clients.files import Change, ConfigurationError, apply, backup_of, naming, read
 from actors.clients.launch import (
     CAPTURE,
     HookLaunch,
     Launch,
+    expanded,
     group,
     is_own,
     parse_launch,
@@ -100,6 +102,20 @@ def hooks_off(client: Client) -> bool:
 def captures(client: Client) -> bool:
     """Tell whether a client's hooks capture what a session said; errors as in `install_changes`."""
     return any(CAPTURE in repr(one) for one in _own(_setting(client, "hooks", "SessionEnd")))
+
+
+def former_options(client: Client) -> list[str]:
+    """Return the options by which our entry starts the server, or else our hooks start; none without; errors as above.
+
+    References to variables are replaced, since hooks don't know all of them. A hook that can't be read says nothing.
+    """
+    if (words := read_entry(configured(client))) is not None:
+        launch = parse_launch(words)
+        options = launch.options if launch else ()
+        return [expanded(word) for word in options] if client.expands_variables else [*options]
+    with suppress(ConfigurationError):
+        return hook.options if (hook := hook_call(client)) else []
+    return []
 
 
 def has_plugin(client: Client) -> bool:

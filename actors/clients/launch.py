@@ -97,6 +97,13 @@ def parse_launch(words: list[str]) -> Launch | None:
     return Launch(tuple(words[:at]), tuple(words[at + 1 :]))
 
 
+def split_data(options: Iterable[str]) -> tuple[str | None, list[str]]:
+    """Return the folder that options of `serve` or `hook` name by --data, None if they name none, and the others."""
+    words = [part for word in options for part in (word.split("=", 1) if word.startswith("--data=") else (word,))]
+    at = words.index("--data") if "--data" in words[:-1] else len(words)
+    return (words[at + 1] if at < len(words) else None), words[:at] + words[at + 2 :]
+
+
 class Hook(NamedTuple):
     """A handler of one event."""
 

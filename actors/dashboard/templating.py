@@ -9,7 +9,7 @@ from markupsafe import Markup, escape
 
 from actors.api.answers import TRIGGERS
 from actors.api.operations.administration.history import moment_in_words
-from actors.api.parts import PARTS, SPACE_NAMES, minute, run_summary, said_minute
+from actors.api.parts import BANDS, PARTS, SPACE_NAMES, minute, run_summary, said_minute
 from actors.text.plain_excerpts import plain_excerpt
 from events.spaces import SPACES
 from events.wording import counted
@@ -157,6 +157,7 @@ def _environment() -> jinja2.Environment:
         "SPACES": SPACES,
         "SPACE_NAMES": SPACE_NAMES,
         "PARTS": PARTS,
+        "BANDS": BANDS,
         "MODES": MODES,
         "RUNS": RUNS,
         "TRIGGERS": TRIGGERS,

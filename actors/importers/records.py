@@ -15,6 +15,7 @@ from uuid import UUID, uuid5
 
 import msgspec
 
+from actors.api.params.parsing import is_blank
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.types import JsonObject
 from actors.text.secrets import find, map_texts, redact, without_private
@@ -43,35 +44,36 @@ class Redactions(msgspec.Struct):
     private: int = 0
 
 
-def screened(records: Iterable[Record], redactions: Redactions) -> Iterator[Record]:
-    """Yield records without private passages and secrets, which are counted.
-
-    A memory that is private as a whole is skipped.
-    """
+def screened(records: Iterable[Record]) -> Iterator[Record]:
+    """Yield records without private passages and secrets; a memory of which nothing is left to see is skipped."""
     for record in records:
-        if not isinstance(record, Item) or not isinstance(record.value, dict) or "content" not in record.value:
-            yield record
-            continue
-
-        def clean(text: str, name: str) -> str:
-            public = without_private(text)
-            redactions.private += public != text
-            found = find(public, name)
-            redactions.secrets.update(one.kind for one in found)
-            return redact(public, secrets=found) if found else public
-
-        try:
-            value = {
-                name: map_texts(value, clean) if name in {"content", "rationale", "metadata", "tags"} else value
-                for name, value in record.value.items()
-            }
-        except RecursionError:
-            yield Broken(record.file, record.line, "nested too deep")
-            continue
-        if isinstance(value["content"], str) and not value["content"].strip() and record.value["content"].strip():
-            yield Skipped("memories that are private as a whole")
+        if isinstance(record, Item) and isinstance(record.value, dict) and "content" in record.value:
+            yield _screened(record)
         else:
-            yield msgspec.structs.replace(record, value=value)
+            yield record
+
+
+def _screened(item: Item) -> Record:
+    taken = Redactions()
+
+    def clean(text: str, name: str) -> str:
+        public = without_private(text)
+        taken.private += public != text
+        found = find(public, name)
+        taken.secrets.update(one.kind for one in found)
+        return redact(public, secrets=found) if found else public
+
+    try:
+        value = {
+            name: map_texts(value, clean) if name in {"content", "rationale", "metadata", "tags"} else value
+            for name, value in item.value.items()
+        }
+    except RecursionError:
+        return Broken(item.file, item.line, "nested too deep")
+    before, after = item.value["content"], value["content"]
+    if isinstance(after, str) and before.strip() and is_blank(after):
+        return Skipped("texts of invisible characters" if after == before else "memories that are private as a whole")
+    return msgspec.structs.replace(item, value=value, taken=taken)
 
 
 class Item(msgspec.Struct, frozen=True):
@@ -85,6 +87,8 @@ class Item(msgspec.Struct, frozen=True):
     """The file and the place in it (`IMPORTED_FROM`), if what stands there may be edited; None for other sources."""
     former: str | None = None
     """The id of a note that was read otherwise by an earlier version: all that it made of the file gives way."""
+    taken: Redactions = msgspec.field(default_factory=Redactions)
+    """What `screened` took out of it."""
 
 
 class Broken(msgspec.Struct, frozen=True):

@@ -437,3 +437,42 @@ def test_capture_is_off_until_asked_for_and_stays_as_it_was_chosen(home: Path) -
     done(home, *client, "--capture")
     done(home, "uninstall", "--client", "claude-code")
     assert (home / ".claude/settings.json").read_text() == FILES[".claude/settings.json"]
+
+
+@pytest.mark.parametrize(
+    ("client", "hooks"), [("claude-code", ".claude/settings.json"), ("codex", ".codex/hooks.json"), ("zed", None)]
+)
+def test_the_folder_of_a_former_install_stays_until_another_is_named(
+    home: Path, client: str, hooks: str | None
+) -> None:
+    def folders() -> set[str]:
+        named = re.findall(r"--data ([^ ]+)", (home / hooks).read_text()) if hooks else []
+        return {entry(home, client)[1][-1], *named}
+
+    one, two = str(home / "one"), str(home / "two")
+    done(home, "install", "--client", client, "--data", one)
+    assert "nothing to change" in done(home, "install", "--client", client)
+    assert folders() == {one}
+    said = done(home, "install", "--client", client, "--data", two)
+    assert f"its store was {one}" in said
+    assert folders() == {two}
+
+
+def test_another_installation_keeps_the_folder_and_says_which_options_it_leaves_out(home: Path) -> None:
+    folder = home / "notes"
+    args = ["serve", "--tools=core", f"--data={folder}", "--linger", "9"]
+    file = home / ".claude.json"
+    file.write_text(json.dumps({"mcpServers": {"context-graph": {"command": "/old/context-graph", "args": args}}}))
+    said = done(home, "install", "--client", "claude-code")
+    assert entry(home, "claude-code") == (COMMAND, ["serve", "--data", str(folder)])
+    assert f"its store stays {folder}" in said
+    assert "left out: --tools=core --linger 9" in said
+    file.write_text("{}")
+    done(home, "install", "--client", "claude-code")
+    assert entry(home, "claude-code")[1] == ["serve", "--data", str(folder)], "that of its hooks"
+    done(home, "install", "--client", "claude-code")
+    settings = home / ".claude/settings.json"
+    settings.write_text(settings.read_text().replace("--data", "'--data"))
+    file.write_text("{}")
+    done(home, "install", "--client", "claude-code")
+    assert entry(home, "claude-code")[1] == ["serve"], "no shell reads its hooks"

@@ -5,6 +5,7 @@ from functools import cache
 import mcp_types as types
 import msgspec
 
+from actors.api.context import NAMESPACE
 from actors.api.params.parsing import Params
 from actors.api.tools.agent_tools import TOOLS
 from actors.api.tools.tool import Tool
@@ -42,6 +43,7 @@ def input_schema(kind: type[Params]) -> JsonObject:
     order = sorted(schema.get("properties", ()), key=lambda name: (name == "as_of", name not in required))
     if order:
         schema["properties"] = {name: schema["properties"][name] for name in order}
+        schema["properties"].get(NAMESPACE, {}).pop("default", None)  # left out, it is the project's
     return schema
 
 

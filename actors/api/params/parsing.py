@@ -2,6 +2,7 @@
 
 import json
 import re
+import unicodedata
 from datetime import UTC, datetime
 from enum import Enum
 from functools import cache
@@ -19,7 +20,7 @@ class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     aliases: ClassVar[dict[str, str]] = {}
     """Other names of parameters, in snake_case, from published schemas and our own answers."""
     not_blank: ClassVar[tuple[str, ...]] = ()
-    """Texts that must contain more than white space."""
+    """Texts that must contain more than `is_blank` finds."""
     times: ClassVar[tuple[str, ...]] = ()
     """Texts that must be ISO 8601 times."""
 
@@ -27,7 +28,7 @@ class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         """Check constraints beyond the types (`InvalidParamsFault`)."""
         for name in self.not_blank:
             value = getattr(self, name)
-            if isinstance(value, str) and not value.strip():
+            if isinstance(value, str) and is_blank(value):
                 raise InvalidParamsFault(f"{name.replace('_', ' ').capitalize()} cannot be empty", parameter=name)
         for name in self.times:
             value = getattr(self, name)
@@ -45,6 +46,8 @@ NO_TIME = (
     "not an ISO 8601 time, such as 2026-05-02T14:30; words such as yesterday, which mean another day when a request is"
     " sent again, are read by since, until and as_of alone"
 )
+_UNSEEN = {"Cc", "Cf", "Zs", "Zl", "Zp"}
+"""Unicode categories of characters that show nothing."""
 FULL_ID = "not a full id: give all of its 36 characters, as they stand in answers"
 
 fields = cache(msgspec.structs.fields)
@@ -71,6 +74,11 @@ def parse(arguments: JsonObject, kind: type[P]) -> P:
         raise _translated(error, kind) from None
     params.check()
     return params
+
+
+def is_blank(text: str) -> bool:
+    """Tell whether a text shows nothing: it is empty, or white space, control and format characters alone."""
+    return all(unicodedata.category(character) in _UNSEEN for character in text)
 
 
 def moment(value: str, parameter: str) -> datetime:

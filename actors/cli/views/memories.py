@@ -2,7 +2,7 @@
 
 from rich.text import Text
 
-from actors.api.parts import MAX_REASONS, PARTS, minute, reasons, said_minute
+from actors.api.parts import BANDS, MAX_REASONS, PARTS, minute, reasons, said_minute
 from actors.cli.views.maintenance import backups_kept
 from actors.cli.views.terminal import OUT, columns, in_line
 from actors.exporters.json_text import to_json
@@ -146,6 +146,7 @@ def _plain(value: object) -> str:
 
 
 def _properties(answer: JsonObject) -> dict[str, str]:
+    band = answer["alignmentBand"]
     last = f", last {minute(answer['lastAccessed'])}" if answer["lastAccessed"] else ""
     edges = [f"{'to' if edge['forward'] else 'from'} {edge['id']} ({edge['relation']})" for edge in answer["edges"]]
     return {
@@ -165,7 +166,7 @@ def _properties(answer: JsonObject) -> dict[str, str]:
         "superseded by": answer["superseded_by"] or "",
         "supersedes": ", ".join(answer["supersedes"]),
         "links": "\n".join(edges),
-        "alignment": "" if answer["alignmentBand"] is None else f"with the North Star: {answer['alignmentBand']}",
+        "North Star": "" if band is None else f"{answer['thetaToNorthStar']:.2f}, {BANDS[band]}",
     }
 
 

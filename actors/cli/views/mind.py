@@ -16,7 +16,12 @@ def goals(answer: JsonObject) -> None:
     """Print the goals that were found, and the North Star."""
     star, namespace = answer["north_star"], answer["namespace"]
     if star is None:
-        OUT.print_line(f"no North Star in {namespace} yet", style="yellow")
+        why = (
+            "of each goal, fewer than half of the memories contain a word of its description"
+            if answer["discovered_goals"]
+            else "a goal is a group of similar memories, of which at least three share words other than names"
+        )
+        OUT.print_line(f"no North Star in {namespace} yet: {why}", style="yellow")
     for goal in answer["discovered_goals"]:
         level = "North Star" if star and goal["goal_id"] == star["goal_id"] else goal["level"]
         OUT.print(Text.assemble((goal["description"], "bold"), f"  {level}"))
@@ -38,7 +43,10 @@ def goals(answer: JsonObject) -> None:
 def drift(answer: JsonObject) -> None:
     """Print the drift of the latest memories."""
     if answer["level"] is None:
-        OUT.print_line(f"there is no North Star in {answer['namespace']} yet; `goals` looks for one")
+        OUT.print_line(
+            f"there is no North Star in {answer['namespace']} yet; `context-graph goals` looks for one, among some ten "
+            "memories of one thing at least"
+        )
         return
     trend = f", {answer['trend'].lower()}" if answer["trend"] else ""
     OUT.print(

@@ -16,15 +16,16 @@ MAX_UNREAD = 5
 def imported(answer: JsonObject) -> None:
     """Print what was taken, what was left out and why, and the first of the bad lines."""
     OUT.print(f"{answer['source']}: {counted(answer['files'], 'file')}")
+    repeated = f"; {answer['repeated']:,} repeated in these files" if answer["repeated"] else ""
     if answer["dry_run"]:
         memories, relations = counted(answer["memories"], "memory"), counted(answer["relations"], "relation")
-        OUT.print(f"would store up to [bold]{memories}[/] and {relations} between them", markup=True)
+        OUT.print(f"would store up to [bold]{memories}[/] and {relations} between them{repeated}", markup=True)
     else:
         before = f"; {answer['stored_before']:,} imported before" if answer["stored_before"] else ""
         if answer["hidden_before"]:
             before += f" ({answer['hidden_before']} of them hidden since: context-graph restore ID brings one back)"
         events = f" and {counted(answer['events'], 'other event')}" if answer["events"] else ""
-        OUT.print(f"stored [bold]{counted(answer['stored'], 'memory')}[/]{events}{before}", markup=True)
+        OUT.print(f"stored [bold]{counted(answer['stored'], 'memory')}[/]{events}{before}{repeated}", markup=True)
         if answer["changed"]:
             OUT.print(f"took the place of a former version: {counted(answer['changed'], 'memory')}")
         if answer["gone"]:

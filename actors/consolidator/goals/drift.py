@@ -99,7 +99,7 @@ STABLE_SLOPE: Final = 0.01
 _ADVICE: Final = {
     DriftStrategy.NO_ACTION: ("Wait: the latest memories already move back towards the goals.",),
     DriftStrategy.REINFORCE: (
-        "Measure all memories again, against the North Star's present members: by trigger_drift_correction.",
+        "Measure all memories by the North Star's present members: an agent can, by trigger_drift_correction.",
     ),
     DriftStrategy.REFINE: (
         "Look for goals again, to see what the latest memories are about: discover_goals, or `context-graph goals`.",

@@ -123,3 +123,72 @@ def test_what_a_person_asks_not_to_store_is_not_captured(request_: str) -> None:
     fact = "I always prefer tabs over spaces in Python code"
     assert captured(f"{fact}.") == [f"{fact}."]
     assert captured(f"{fact}, {request_}.") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Decision: the invoices go out through Mailgun, not Brevo.",
+        "Agreed: the gateway of Fulda listens on 8443 only.",
+        "TODO: rotate the signing key of the invoices before March.",
+        "Root cause: the runner had no swap, and the linter was killed by the kernel.",
+        "ok. convention: every migration has a way back",
+    ],
+)
+def test_a_label_says_what_follows_it(text: str) -> None:
+    assert kept(text) == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "yep, and never log the tokens of tenants, we agreed that logs stay free of them",
+        "sure, we'll stick with mercurial for the legacy tree",
+        "Great, but we decided to drop Python 3.9 in May.",
+        "okay thanks let's switch to ruff",
+        "Right. From now on, write the docs in British English.",
+    ],
+)
+def test_agreement_in_front_of_a_decision_does_not_hide_it(text: str) -> None:
+    assert len(kept(text)) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["Great, works now, thanks a lot!", "ok I'll look at the job tomorrow", "yes please explain the new rule"]
+)
+def test_agreement_alone_is_not_kept(text: str) -> None:
+    assert kept(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It turned out that the runner had no swap, so the linter was killed.",
+        "It turns out we never closed the pool of the importer.",
+        "It was agreed with ops that backups run at noon.",
+    ],
+)
+def test_a_sentence_whose_it_stands_for_nothing_is_clear_alone(text: str) -> None:
+    assert kept(text) == [text]
+
+
+@pytest.mark.parametrize(
+    "text", ["It failed because the disk was full again.", "It turned out to be the lexer, which failed on tabs."]
+)
+def test_a_sentence_whose_it_stands_for_something_is_not(text: str) -> None:
+    assert kept(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_kept"),
+    [
+        ("Noted, I'll run `just lint` instead of `ruff` from now on.", False),
+        ("Understood, we'll no longer push to `main` directly.", False),
+        ("As you prefer, we switched to `pnpm` everywhere.", False),
+        ("I used `asyncpg` instead of psycopg because the pool leaked connections.", True),
+        ("Decision: we keep SQLite for the queue because `libsql` has no triggers.", True),
+    ],
+)
+def test_an_assistant_that_repeats_the_person_decides_nothing(text: str, *, is_kept: bool) -> None:
+    found = signal(text, "assistant")
+    assert (found is not None and found.score >= MIN_SCORE) is is_kept

@@ -370,3 +370,43 @@ def test_a_pool_of_workers_imports_a_change_as_well(vault: Vault) -> None:
     vault.bring(edited())
     assert vault.bring(edited(Shed=filled(ROOF)), "--workers", "1") == (1, 1, 3, 0)
     assert len(vault.memories(superseded=True)) == 1
+
+
+def test_what_files_repeat_is_no_import_before_and_a_dry_run_counts_it_alike(tmp_path: Path) -> None:
+    vault = Vault(tmp_path)
+    vault.write({"a.md": f"{note(**HOUSE)}\n\n## Shed\n\n{filled(LADDER)}", "b.md": filled(ROOF)})
+    source = str(vault.folder)
+    dry = run_json(vault.store, "import", source, "--dry-run")
+    first = run_json(vault.store, "import", source)
+    assert (first["stored"], first["repeated"]) == (dry["memories"], dry["repeated"])
+    assert dry["repeated"] == 1
+    assert (first["stored_before"], first["sections_before"]) == (0, 0)
+    again = run_json(vault.store, "import", source)
+    assert (again["stored"], again["stored_before"]) == (0, first["stored"])
+    shown = run(vault.store, "import", source).stdout
+    assert f"{first['stored']} imported before; {first['repeated']} repeated in these files" in shown
+
+
+def test_lines_without_an_id_are_repeated_where_they_say_the_same(tmp_path: Path) -> None:
+    lines = [{"content": PEARS}, {"content": ROOF}, {"content": PEARS}, {"content": PEARS, "tags": ["garden"]}]
+    file = tmp_path / "lines.jsonl"
+    file.write_text("\n".join(map(json.dumps, lines)))
+    assert run_json(tmp_path / "store", "import", str(file), "--dry-run")["memories"] == 3
+    answer = run_json(tmp_path / "store", "import", str(file))
+    assert (answer["stored"], answer["stored_before"], answer["repeated"]) == (3, 0, 1)
+
+
+def test_only_secrets_and_private_passages_of_what_is_stored_are_reported(tmp_path: Path) -> None:
+    token = "ghp_" + "k3J9xQ2mV7pL5sD8wR4tY6uB1nC0zA3eF5hG"
+    lines = [{"content": f"Push with {token}."}, {"content": "Ole <private>is ill and</private> comes on Monday."}]
+    file, store = tmp_path / "lines.jsonl", tmp_path / "store"
+
+    def brought() -> tuple[Any, ...]:
+        file.write_text("\n".join(map(json.dumps, lines)))
+        answer = run_json(store, "import", str(file))
+        return answer["stored"], answer["redacted"], answer["private"]
+
+    assert brought() == (2, {"github-token": 1}, 1)
+    assert brought() == (0, {}, 0)
+    lines.append({"content": f"Pull with {token}, not with {token}."})
+    assert brought() == (1, {"github-token": 2}, 0)

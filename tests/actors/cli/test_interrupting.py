@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
+from uuid import UUID, uuid5
 
 import pytest
 
@@ -47,15 +48,17 @@ def test_ctrl_c_in_an_import_says_what_is_stored_and_the_next_one_goes_on(
     assert run_json(tmp_path / "store", "import", str(source))["stored_before"] == BATCH + 1
 
 
-@pytest.mark.parametrize("part_of", [True, False])
-def test_ctrl_c_counts_lines_of_one_id_and_sections_of_what_was_imported_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, part_of: bool
+@pytest.mark.parametrize("is_section", [True, False])
+def test_ctrl_c_counts_memories_and_sections_that_were_imported_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_section: bool
 ) -> None:
     source, whole = tmp_path / "notes.jsonl", "0b6a1f5e-6c0e-5a5c-9a9e-2f3d8d1c7b44"
-    source.write_text(json.dumps({"id": whole, "content": "The buoy is red."}))
+    division = {"part_of": whole, "metadata": {"division": {"sections": BATCH}}} if is_section else {}
+    ids = [str(uuid5(UUID(whole), str(number))) for number in range(BATCH + 1)]
+    lines = [json.dumps({"id": one, "content": "The buoy is red."} | division) for one in ids]
+    source.write_text(json.dumps({"id": whole, "content": "The buoy is red."}) if is_section else "\n".join(lines))
     run_json(tmp_path / "store", "import", str(source))
-    line = {"part_of": whole, "metadata": {"division": {"sections": BATCH}}} if part_of else {"id": whole}
-    source.write_text("".join(json.dumps({"content": "The buoy is red."} | line) + "\n" for _ in range(BATCH + 1)))
+    source.write_text("\n".join(lines))
     told = interrupt_import(tmp_path / "store", source, monkeypatch)
     assert f"interrupted; {BATCH} of {BATCH + 1} memories are stored" in told
 

@@ -13,6 +13,7 @@ from actors.cli.commands import program
 from actors.cli.views.terminal import Screen
 from actors.proxy.serve_command import parse_plain
 from tests.acceptance.conftest import COMMAND, PATIENCE, refused
+from tests.actors.api.stream import BOAT
 from tests.actors.cli.conftest import run, run_json
 from tests.actors.conftest import Place
 from tests.sampling import sampled
@@ -92,6 +93,30 @@ def test_goals_say_of_which_namespace_they_are(store: Path) -> None:
     for command in ("goals", "drift"):
         done = run(store, command, "-n", "*")
         assert (done.exit_code, "Invalid 'namespace': each namespace has goals of its own" in done.stderr) == (1, True)
+
+
+@pytest.mark.parametrize("command", ["goals", "drift"])
+def test_what_is_missing_for_goals_is_said_once_and_in_words_of_commands(store: Path, command: str) -> None:
+    done = run(store, command, "-n", "home")
+    assert done.stderr == ""
+    assert done.stdout.count("North Star") == 1
+    assert not re.search(r"[a-z]_[a-z]", done.stdout)
+
+
+def test_a_memory_says_in_words_whether_it_is_about_the_north_star(tmp_path: Path) -> None:
+    stray = "Aunt Bertha's parrot recites the whole of the Erlking at breakfast."
+    lines = tmp_path / "lines.jsonl"
+    lines.write_text("\n".join(json.dumps({"content": text, "namespace": "yard"}) for text in (*BOAT, stray)))
+    store = tmp_path / "store"
+    assert run_json(store, "import", str(lines))["stored"] == len(BOAT) + 1
+    star = run_json(store, "goals", "-n", "yard")["north_star"]
+    told = {}
+    for text in ("parrot", star["members"][0]):
+        memory = run_json(store, "search", text)["results"][0]["fingerprintId"] if text == "parrot" else text
+        assert "alignmentBand" in run_json(store, "show", memory)
+        told[text] = next(line for line in run(store, "show", memory).stdout.splitlines() if "North Star" in line)
+    assert re.search(r"0\.\d\d, about another subject$", told.pop("parrot").rstrip())
+    assert re.search(r"[01]\.\d\d, (?:partly )?on its subject$", told.popitem()[1].rstrip())
 
 
 @pytest.mark.parametrize(("since", "until"), [("3", "1"), ("2026-03-02", "2026-03-01")])

@@ -26,6 +26,7 @@ from actors.store.messages import Append
 from events.storage.duckdb_log import DuckDBLog
 from events.vocabulary import ConsolidationFinished, EventLost
 from events.vocabulary.values import Counts, Mode, Outcome, Trigger
+from tests.actors.api.stream import BOAT
 from tests.actors.conftest import loaded, store
 from tests.actors.http.conftest import Serve, Served
 from tests.events.samples import draft, started
@@ -452,6 +453,16 @@ async def test_the_moment_at_which_a_goal_was_found_is_shown_and_the_goal_is_no_
             assert answer.status_code == 200, path
             assert f"({goal[:8]})" in answer.text
             assert f"/memory/{goal}" not in answer.text
+
+
+async def test_the_page_of_a_memory_says_in_words_whether_it_is_about_the_north_star(served: Served) -> None:
+    for content in BOAT:
+        await store(served.context, content, namespace="yard")
+    stray = await store(served.context, "Aunt Bertha's parrot recites the Erlking at breakfast.", namespace="yard")
+    found = await call(served.context, BY_METHOD["goal/discover"], {"namespace": "yard"})
+    async with served.browser() as client:
+        assert "about another subject" in (await client.get(f"/memory/{stray}")).text
+        assert "on its subject" in (await client.get(f"/memory/{found['north_star']['members'][0]}")).text
 
 
 async def test_the_bars_of_what_is_remembered_are_not_shown_for_what_was_forgotten(served: Served) -> None:

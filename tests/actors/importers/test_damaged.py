@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from actors.importers.recogniser import recognise
-from actors.importers.records import Broken, FormatError, Item, Options, Redactions, screened
+from actors.importers.records import Broken, FormatError, Item, Options, screened
 from actors.runtime.faults import Fault
 from tests.actors.importers import samples
 from tests.actors.importers.test_agent_sessions import STORY
@@ -131,7 +131,7 @@ def test_what_is_nested_too_deep_to_be_read_ends_no_import(tmp_path: Path) -> No
     lines = tmp_path / "memories.jsonl"
     nested = f'{{"content": "x", "metadata": {{"a": {"[" * 900 + "]" * 900}}}}}'
     samples.write_lines(lines, [{"content": "The heron is back."}, nested])
-    records = [*screened(recognise(lines, Options()).read(), Redactions())]
+    records = [*screened(recognise(lines, Options()).read())]
     assert [(one.line, type(one)) for one in records if isinstance(one, Item | Broken)] == [(1, Item), (2, Broken)]
 
 

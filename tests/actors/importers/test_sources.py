@@ -25,7 +25,6 @@ from actors.importers.records import (
     Ignored,
     Item,
     Options,
-    Redactions,
     Skipped,
     moment,
     pieces,
@@ -940,16 +939,13 @@ def test_a_secret_that_only_its_name_tells_is_left_out_of_text_and_metadata(
     tmp_path: Path, file: str, content: str
 ) -> None:
     (tmp_path / file).write_text(content, "utf-8")
-    redactions = Redactions()
-    (item,) = (
-        one for one in screened(recognise(tmp_path / file, Options()).read(), redactions) if isinstance(one, Item)
-    )
+    (item,) = (one for one in screened(recognise(tmp_path / file, Options()).read()) if isinstance(one, Item))
     assert "my bank" in item.value["content"].lower()
     assert "ann" in str(item.value["metadata"])
     assert "[redacted password]" in item.value["metadata"].values()
     assert "Tr0ub4dor" not in str(item.value)
     assert "q8Zt5" not in str(item.value)
-    assert redactions.secrets["password"] >= 3
+    assert item.taken.secrets["password"] >= 3
 
 
 def test_secrets_and_private_passages_are_left_out_and_counted(tmp_path: Path) -> None:
@@ -958,11 +954,11 @@ def test_secrets_and_private_passages_are_left_out_and_counted(tmp_path: Path) -
         {"content": f"Deploy with {token} today.", "metadata": {"note": f"again {token}"}},
         {"content": "The <private>Rosewood clinic called</private> meeting moved to Monday."},
         {"content": "<private>all of it</private>"},
+        {"content": "\u200b\u2060 "},
         {"content": "Nothing to hide."},
     ]
-    redactions = Redactions()
     source = recognise(samples.write_lines(tmp_path / "own.jsonl", lines), Options())
-    records = list(screened(source.read(), redactions))
+    records = list(screened(source.read()))
     values = [one.value for one in records if isinstance(one, Item)]
     assert [one["content"] for one in values] == [
         "Deploy with [redacted github-token] today.",
@@ -971,6 +967,10 @@ def test_secrets_and_private_passages_are_left_out_and_counted(tmp_path: Path) -
     ]
     assert token not in str(values)
     assert "Rosewood" not in str(values)
-    assert redactions.secrets == {"github-token": 2}
-    assert redactions.private == 2
-    assert [one.reason for one in records if isinstance(one, Skipped)] == ["memories that are private as a whole"]
+    taken = [one.taken for one in records if isinstance(one, Item)]
+    assert [dict(one.secrets) for one in taken] == [{"github-token": 2}, {}, {}]
+    assert [one.private for one in taken] == [0, 1, 0]
+    assert [one.reason for one in records if isinstance(one, Skipped)] == [
+        "memories that are private as a whole",
+        "texts of invisible characters",
+    ]

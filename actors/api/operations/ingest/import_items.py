@@ -92,7 +92,7 @@ def parse_item(item: Any) -> ImportItem:
         )
         params = msgspec.structs.replace(params, link_to=tuple(targets))
     former = _convert(item.get("former") or (), tuple[UUID, ...], "former")
-    return MemoryItem(params, _key(item), own, _moment(item, "stored_at"), links, origin, former)
+    return MemoryItem(params, item_key(item), own, _moment(item, "stored_at"), links, origin, former)
 
 
 def _parse_event(item: JsonObject) -> EventItem:
@@ -101,7 +101,7 @@ def _parse_event(item: JsonObject) -> EventItem:
         _check_link(event)
     if isinstance(event, MemoriesMerged) and len(event.absorbed) != len(event.similarities):
         raise invalid("event", "as many similarities as absorbed memories")
-    key = uuid5(IMPORTED, f"run {event.run}") if isinstance(event, ConsolidationStarted) else _key(item)
+    key = uuid5(IMPORTED, f"run {event.run}") if isinstance(event, ConsolidationStarted) else item_key(item)
     named = item.get("id")
     return EventItem(event, key, _moment(item, "at"), _uuid(named if isinstance(named, str) else None))
 
@@ -141,7 +141,7 @@ def _uuid(named: str | None) -> UUID | None:
     return None
 
 
-def _key(item: JsonObject) -> UUID:
+def item_key(item: JsonObject) -> UUID:
     """Return the idempotency key of an import, derived from its id and all else that it says."""
     canonical = json.dumps(item, sort_keys=True, separators=(",", ":")).encode()
     return uuid5(IMPORTED, hashlib.sha256(canonical).hexdigest())

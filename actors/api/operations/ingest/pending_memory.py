@@ -12,6 +12,7 @@ import anyio
 
 from actors.api.operations.ingest.screening import screened
 from actors.api.params.memories import StoreMemory
+from actors.api.params.parsing import is_blank
 from actors.comparator.messages import NewMemory
 from actors.embedder.messages import Content, EmbeddedMemory, EmbedMemory
 from actors.runtime.faults import Fault, InvalidParamsFault, NotFoundFault
@@ -84,7 +85,7 @@ class PendingMemory:
         self.is_settled = anyio.Event()
         self.result: EmbeddedMemory | Outcome
         """Its embeddings, until it has an outcome. There is none before it is settled."""
-        if not self.item.params.content.strip():
+        if is_blank(self.item.params.content):
             self.settle(InvalidParamsFault("Content is private as a whole: nothing is left", parameter="content"))
 
     def settle(self, result: EmbeddedMemory | Outcome) -> None:

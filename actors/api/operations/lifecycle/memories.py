@@ -8,6 +8,7 @@ from actors.api.answers import iso, learning, learning_inputs, rounded
 from actors.api.confinement import confine_item
 from actors.api.context import Context, append, cut_to_visible, erased_fault, find_request, read_entry
 from actors.api.idempotency import key_conflict
+from actors.api.operations.ingest.pending_memory import clamped
 from actors.api.operations.ingest.pipeline import IngestItem, Outcome, StoredMemory, ingest, ingest_one
 from actors.api.operations.ingest.screening import secrets_in
 from actors.api.operations.lifecycle.versions import supersessions_of, versions_of
@@ -38,7 +39,14 @@ AHEAD = timedelta(days=1)
 async def store_memory(context: Context, params: StoreMemory) -> JsonObject:
     """Store a memory; `duplicate_of` names the oldest live memory of the same content."""
     stored = await ingest_one(context, _new_item(context, params, context.key))
-    return _stored_fields(stored) | secrets_in(params) | await versions_of(context, stored)
+    return _stored_fields(stored) | _remarks(params) | await versions_of(context, stored)
+
+
+def _remarks(params: StoreMemory) -> JsonObject:
+    """Return what the caller should know of the parameters of a stored memory: secrets, and an importance beyond 1."""
+    kept = clamped(params.importance)
+    hint = f"importance is 0 to 1: {params.importance:g} counts as {kept:g}"
+    return secrets_in(params) | ({} if kept == params.importance else {"hint": hint})
 
 
 async def inject_context(context: Context, params: InjectContext) -> JsonObject:
@@ -49,7 +57,7 @@ async def inject_context(context: Context, params: InjectContext) -> JsonObject:
         _stored_fields(stored)
         | {"rationale": params.rationale, "utl": learning(values)}
         | learning_inputs(values)
-        | secrets_in(params)
+        | _remarks(params)
         | await versions_of(context, stored)
     )
 
@@ -74,7 +82,7 @@ async def memory_inject(context: Context, params: MemoryInject) -> JsonObject:
         "created_at": iso(event.said_at),
         "teleological_summary": summary,
         **_duplicate_of(stored.duplicate_of),
-        **secrets_in(params),
+        **_remarks(params),
         **await versions_of(context, stored),
     }
 
@@ -94,7 +102,7 @@ async def memory_inject_batch(context: Context, params: MemoryInjectBatch) -> Js
     async def report(index: int, outcome: Outcome) -> None:
         reports[index] = item_report(index, outcome)
         if not isinstance(outcome, Fault):
-            reports[index] |= secrets_in(items[index].params) | await supersessions_of(context, outcome)
+            reports[index] |= _remarks(items[index].params) | await supersessions_of(context, outcome)
         await context.progress(len(reports), len(params.items), "memories stored")
 
     await ingest(context, items, report)

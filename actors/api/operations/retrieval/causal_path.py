@@ -34,6 +34,8 @@ MIN_RELATIVE_SIMILARITY: Final = 2 / 3
 MAX_EXAMINED = 2_000
 """Memories that are examined for causes before the paths are searched; the rest waits for a deep run."""
 
+RUNS_BACK = "The cause runs the other way: with start_concept and end_concept exchanged, a path is found"
+
 
 class End(NamedTuple):
     """One end of a path."""
@@ -104,7 +106,8 @@ async def find_causal_path(context: Context, params: FindCausalPath) -> JsonObje
         answer |= best | {"alternatives": others}
         if stated is not None:
             answer["path"][0]["evidence"] = _statement(start, texts[start], stated)
-    if hint := _hint(params, unknown, joined, stated, is_found=bool(paths)):
+    runs_back = not (paths or unknown) and await _runs_back(context, params, joined, (starts, ends), texts[start])
+    if hint := RUNS_BACK if runs_back else _hint(params, unknown, joined, stated, is_found=bool(paths)):
         answer["hint"] = hint
     if not joined.found.complete:
         answer["incomplete"] = "the search stopped at its limit of edges: a better path may exist"
@@ -158,6 +161,22 @@ async def _texts(context: Context, joined: Joined) -> dict[UUID, str]:
     if gone := next((memory for memory in memories if memory not in texts), None):
         raise NotFoundFault(f"Memory was erased or merged meanwhile: {gone}", id=str(gone))
     return texts
+
+
+async def _runs_back(
+    context: Context, params: FindCausalPath, joined: Joined, found: tuple[list[End], list[End]], text: str
+) -> bool:
+    """Tell whether causes lead from the end to the start; `text` is that of the start.
+
+    Links and turns need no such look: a path follows them both ways.
+    """
+    if params.path_type is PathKind.SEMANTIC or (joined.is_one and joined.start.similarity is None):
+        return False
+    if joined.is_one and stated_between(text, params.end_concept, params.start_concept) is not None:
+        return True
+    starts, ends = found
+    back = await _best_paths(context, params, ends, starts)
+    return bool(back.found.paths) and not back.is_one
 
 
 async def _best_paths(context: Context, params: FindCausalPath, starts: list[End], ends: list[End]) -> Joined:

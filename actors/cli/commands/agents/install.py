@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -45,7 +46,11 @@ def install(
     clients: Names = None,
     data: Annotated[
         Path | None,
-        typer.Option(parser=store_folder, metavar="FOLDER", help="The store's folder, if not the platform's."),
+        typer.Option(
+            parser=store_folder,
+            metavar="FOLDER",
+            help="The store's folder; otherwise as it is, at first the platform's.",
+        ),
     ] = None,
     *,
     everywhere: All = False,
@@ -61,16 +66,32 @@ def install(
     as_json: Json = False,
 ) -> None:
     """Add this server, hooks and skills to the configuration of MCP clients; the rest of their files stays as it is."""
-    from actors.clients.installation import captures, configured, has_plugin, hook_call, install_changes, kept_skills
-    from actors.clients.launch import own_launch, read_environment
+    from actors.clients.installation import (
+        captures,
+        configured,
+        former_options,
+        has_plugin,
+        hook_call,
+        install_changes,
+        kept_skills,
+    )
+    from actors.clients.launch import own_launch, read_environment, split_data
 
     with exit_on_error():
-        launch = own_launch(("--data", str(data.absolute())) if data else ())
+        launch = own_launch()
 
         def plan(client: Client) -> Plan:
             captured = captures(client) if capture is None else capture
-            changes = install_changes(client, launch._replace(captures=captured))
+            former, others = split_data(former_options(client))
+            folder = str(data.absolute()) if data else former
+            options = ("--data", folder) if folder else ()
+            changes = install_changes(client, launch._replace(options=options, captures=captured))
             notes = []
+            if changes and former:
+                stays = former == folder
+                notes.append(f"its store stays {former}: --data names another" if stays else f"its store was {former}")
+            if changes and others:
+                notes.append(f"options of its former entry are left out: {shlex.join(others)}")
             if has_plugin(client):
                 notes.append("its plugin brings server, hooks and skills: nothing to do")
                 if capture:
@@ -78,10 +99,10 @@ def install(
                 if hook_call(client) is not None:
                     notes.append("hooks of an earlier install run beside the plugin's: take them out by `uninstall`")
             notes += [f"{file} is your own and stays" for file in kept_skills(client)]
-            if data is None and DATA.variable in read_environment(configured(client)):
+            if folder is None and DATA.variable in read_environment(configured(client)):
                 if client.hooks:
                     notes.append(f"{DATA.variable} in its entry is not seen by its hooks: name that folder by --data")
-            elif data is None and os.environ.get(DATA.variable):
+            elif folder is None and os.environ.get(DATA.variable):
                 notes.append(f"{DATA.variable} is set here, maybe not where it starts: name that folder by --data")
             return Plan(changes, [*notes, client.note] if client.note and changes else notes)
 

@@ -26,12 +26,6 @@ def _text(content: str) -> str:
     return content
 
 
-def _importance(given: float) -> float:
-    if given < 0 or given > 1:
-        typer.secho(f"importance is 0 to 1: {given:g} counts as {int(given > 1)}", err=True, fg="yellow")
-    return given
-
-
 def _moment(named: str | None) -> str | None:
     """Return the beginning of a time in ISO 8601, named as in a search; a day is one of this machine's calendar."""
     if named is None:
@@ -59,9 +53,7 @@ def store(
     namespace: Namespace = None,
     session: Session = None,
     tags: Tags = None,
-    importance: Annotated[
-        float, typer.Option(callback=_importance, help="0 to 1; a number beyond counts as the nearer end.")
-    ] = 0.5,
+    importance: Annotated[float, typer.Option(help="0 to 1; a number beyond counts as the nearer end.")] = 0.5,
     modality: Annotated[str, typer.Option(help="text, code, structured, mixed, audio (a transcript), image.")] = "text",
     image: Annotated[
         str | None,
@@ -180,12 +172,12 @@ def compare(
     return {"memory_a": one, "memory_b": other, "include_per_embedder": True}, compared
 
 
-@operation_command(Panel.INSPECT, "goal/discover", "mind.goals")
+@operation_command(Panel.INSPECT, "goal/discover", "mind.goals", hints=False)
 def goals(namespace: Namespace = None) -> None:
     """Find what the memories are about; choose a North Star among the goals if there is none."""
 
 
-@operation_command(Panel.INSPECT, "purpose/drift_check", "mind.drift", reads=True)
+@operation_command(Panel.INSPECT, "purpose/drift_check", "mind.drift", reads=True, hints=False)
 def drift(namespace: Namespace = None) -> None:
     """Show how far the latest memories have drifted from the goals, and in which spaces."""
 

@@ -29,8 +29,10 @@ from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from actors.importers.recogniser import Source
-    from actors.importers.records import Item, Redactions
+    from actors.importers.records import Item
 
 STANDARD = "-"
 
@@ -96,9 +98,8 @@ def import_memories(
     from actors.cli.importing import batches_of, import_batches, import_in_pool, so_far
     from actors.embedder.pool.worker import WorkerSettings
     from actors.importers.recogniser import recognise_all
-    from actors.importers.records import FormatError, Options, Redactions, project
+    from actors.importers.records import FormatError, Options, project
 
-    redactions = Redactions()
     if sources.count(STANDARD) > 1:
         raise FormatError("standard input is named twice")
     if namespace and (problem := problem_of(namespace)):
@@ -110,7 +111,7 @@ def import_memories(
         options = Options(namespace=namespace, everything=everything, column=column, project=find_project)
         found = recognise_all(paths, options)
         files: dict[str, list[str]] = {}
-        result = _survey(found, files, redactions, report, validates=dry_run)
+        result = _survey(found, files, report, validates=dry_run)
         if not dry_run:
             begin = partial(batches_of, found, files, result, report)
             try:
@@ -125,7 +126,7 @@ def import_memories(
     result["failed"] = [one | {"file": STANDARD} if one["file"] in copies else one for one in result["failed"]]
     result["failed"].sort(key=lambda failure: (failure["file"], failure["line"]))
     result["namespaces"] = dict(sorted(result["namespaces"].items()))
-    return result | {"redacted": dict(redactions.secrets), "private": redactions.private, "dry_run": dry_run}
+    return result | {"redacted": dict(result["redacted"]), "dry_run": dry_run}
 
 
 @contextmanager
@@ -154,23 +155,21 @@ def _path(source: str) -> Iterator[Path]:
             raise FormatError(problem) from None
 
 
-def _survey(
-    source: Source, files: dict[str, list[str]], redactions: Redactions, report: Report, *, validates: bool
-) -> JsonObject:
+def _survey(source: Source, files: dict[str, list[str]], report: Report, *, validates: bool) -> JsonObject:
     """Read a whole source before anything is stored; with `validates`, find the items that a store would refuse.
 
     `files` receives the ids of the memories in each file that may be edited.
     """
-    from actors.cli.importing import namespaces_of
+    from actors.cli.importing import count, is_repeated
     from actors.importers.changes import file_of
     from actors.importers.records import Broken, Ignored, Skipped, screened
 
     failed: list[JsonObject] = []
     ignored: list[JsonObject] = []
     skipped: Counter[str] = Counter()
-    namespaces: Counter[str] = Counter()
-    relations = 0
-    for number, record in enumerate(screened(source.read(), redactions)):
+    counts: JsonObject = {"namespaces": Counter(), "redacted": Counter(), "private": 0, "repeated": 0, "relations": 0}
+    seen: set[UUID] = set()
+    for number, record in enumerate(screened(source.read())):
         report(number, None, "reading")
         match record:
             case Broken():
@@ -182,16 +181,18 @@ def _survey(
             case item if validates and (failure := _refused(item)):
                 failed.append(failure)
             case item:
-                namespaces.update(namespaces_of(item))
-                relations += isinstance(item.value, dict) and "event" in item.value
                 if file := file_of(item):
                     files.setdefault(file, []).append(item.value["id"])
+                if is_repeated(item, seen):
+                    counts["repeated"] += 1
+                    continue
+                count(item, counts)
+                counts["relations"] += isinstance(item.value, dict) and "event" in item.value
     return {
         "source": source.name,
         "files": len(source.files),
-        "memories": namespaces.total(),
-        "relations": relations,
-        "namespaces": namespaces,
+        "memories": counts["namespaces"].total(),
+        **counts,
         "skipped": dict(skipped.most_common()),
         "unread": [{"file": str(file), "reason": reason} for file, reason in source.unread],
         "ignored": ignored,

@@ -131,6 +131,36 @@ async def test_one_memory_for_both_ends_is_a_path_of_causes_only_if_it_states_on
     assert "no link was followed" in same["hint"]
 
 
+@pytest.mark.parametrize("kind", ["causal", "any"])
+async def test_a_cause_that_one_memory_states_the_other_way_round_is_named_and_found_when_exchanged(
+    context: Context, agent: Agent, kind: str
+) -> None:
+    await store(context, "The orchard lost its blossoms because a late frost came in May.")
+    await store(context, BREAD)
+    frost, loss = "a late frost in May", "the orchard lost its blossoms"
+    back = await agent.call("find_causal_path", start_concept=loss, end_concept=frost, path_type=kind)
+    assert back["path_found"] is False
+    assert back["hint"].startswith("The cause runs the other way")
+    there = await agent.call("find_causal_path", start_concept=frost, end_concept=loss, path_type=kind)
+    assert there["path_found"] is True
+    assert "hint" not in there
+
+
+async def test_causes_that_lead_from_the_end_to_the_start_are_named(context: Context, agent: Agent) -> None:
+    rain, river, flood, bread = await chain(context, RAIN, RIVER, FLOOD, BREAD, weights=(0.9, 0.8))
+    asked = {"start_concept": flood, "end_concept": rain, "path_type": "causal"}
+    back = await agent.call("find_causal_path", **asked)
+    assert back["path_found"] is False
+    assert back["hint"].startswith("The cause runs the other way")
+    assert nodes(await agent.call("find_causal_path", **asked | {"start_concept": rain, "end_concept": flood})) == [
+        rain,
+        river,
+        flood,
+    ]
+    apart = await agent.call("find_causal_path", **asked | {"start_concept": bread})
+    assert apart["hint"].startswith("No causal links join them")
+
+
 async def test_one_memory_that_states_a_cause_answers_though_one_end_is_said_in_other_words(
     context: Context, agent: Agent
 ) -> None:

@@ -174,6 +174,20 @@ async def test_importance_is_clamped(agent: Agent, given: float, kept: float) ->
     for tool in ("store_memory", "inject_context"):
         answer = await agent.call(tool, content=FOX, importance=given, rationale="why")
         assert (await agent.call("memory_retrieve", id=answer["fingerprintId"]))["importance"] == kept
+        hint = None if given == kept else f"importance is 0 to 1: {given} counts as {kept:.0f}"
+        assert answer.get("hint") == hint
+
+
+async def test_a_batch_says_which_item_has_an_importance_out_of_range(agent: Agent) -> None:
+    items = [{"content": FOX, "importance": 9}, {"content": "The heron is back.", "importance": 0.9}]
+    answer = await agent.call("memory_inject_batch", items=items)
+    assert ["hint" in one for one in answer["results"]] == [True, False]
+
+
+@pytest.mark.parametrize("seen", ["👩\u200d🚀", "\u200b.", "\u05d0\u200f"])
+async def test_a_text_with_invisible_characters_and_others_is_stored_as_it_is(agent: Agent, seen: str) -> None:
+    answer = await agent.call("store_memory", content=seen)
+    assert (await agent.call("memory_retrieve", id=answer["fingerprintId"]))["content"] == seen
 
 
 @pytest.mark.requirement("STORE-001/duplicate-flagged")
@@ -195,7 +209,7 @@ async def test_the_longest_content_is_stored(agent: Agent) -> None:
 
 
 async def test_content_without_any_word_is_stored_too(agent: Agent) -> None:
-    for content in ("!!!", "🦊", "\u200bx", "…", "\x00", "a"):
+    for content in ("!!!", "🦊", "\u200bx", "…", "\x00a", "a"):
         answer = await agent.call("store_memory", content=content)
         assert (await agent.call("memory_retrieve", id=answer["fingerprintId"]))["content"] == content
 

@@ -52,6 +52,8 @@ def _without(field: str) -> dict[str, Any]:
         (_without("content") | {"text": "A fox."}, "Missing 'content' parameter; 'text' is no parameter"),
         (GOOD | {"content": ""}, "Content cannot be empty"),
         (GOOD | {"content": " \n\t\u2003"}, "Content cannot be empty"),
+        (GOOD | {"content": "\u200b"}, "Content cannot be empty"),
+        (GOOD | {"content": "\ufeff\u2060 \u200e\x01"}, "Content cannot be empty"),
         (GOOD | {"content": "x" * 65_537}, "Invalid 'content': longer than 65,536 characters"),
         (GOOD | {"tags": [f"tag {number}" for number in range(65)]}, "Invalid 'tags': more than 64 items"),
         (GOOD | {"content": 7}, "Invalid 'content': expected `str`, got `int`"),
