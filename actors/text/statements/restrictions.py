@@ -36,6 +36,11 @@ _RELATIVE: Final = re.compile(r"\s+(?:that|which|who|whose)\b", re.IGNORECASE)
 _TRAILING: Final = re.compile(r"\b(?:for|in|on|at|under|within|inside|during)\s+", re.IGNORECASE)
 _PLURAL: Final = re.compile(r"[^s\W]s\Z")
 _DETERMINERS: Final = frozenset("the my our your his her their its this these that those all".split())
+_LIMITING: Final = re.compile(
+    r"\b(?:in|on|at|under|within|inside|during|for(?=\s+(?:(?:the|my|our|his|her|their)\s|(?:[\w-]+\s)?[\w-]+s\b)))\s+",
+    re.IGNORECASE,
+)
+"""After an amount, "for" and a bare singular say what it is paid for ("for heating"), a plural whom it is for."""
 _WHEN: Final = re.compile(r"wh", re.IGNORECASE)
 """Begins a clause that may tell an event: "when Ada joined"."""
 _PASSIVE: Final = re.compile(r"\b(is|are|be) (?:no longer |(?:now|not|only|also|\w+ly) )++", re.IGNORECASE)
@@ -167,13 +172,13 @@ def _ends_with_limit(earlier: Statement, later: Statement) -> bool:
     denial = _DENIAL.search(later.text)
     amounts = [value for value in other_values(later, earlier) if value.kind in AMOUNTS]
     if denial:
-        start, must_follow = denial.end(), True
+        start, limits, must_follow = denial.end(), _TRAILING, True
     elif have_one_kind(read_values(earlier), amounts):
-        start, must_follow = amounts[-1].span[1], False
+        start, limits, must_follow = amounts[-1].span[1], _LIMITING, False
     else:
         return False
     end = next((cut.start() for cut in _CLAUSE.finditer(later.text, start)), len(later.text))
-    for found in _TRAILING.finditer(later.text, start, end):
+    for found in limits.finditer(later.text, start, end):
         before = [word for word in later.words if start <= word.span[0] < found.start()]
         words = [word for word in later.words if found.end() <= word.span[0] < end][:2]
         news = _news(earlier, words)
