@@ -1,0 +1,1 @@
+"""Rules that find a correction by the wording of the later text, without a sum of evidence."""
