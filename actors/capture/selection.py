@@ -6,7 +6,8 @@ from typing import Final
 
 from actors.capture.signals import sentences, signal
 from actors.importers.formats.sessions import claude_transcripts
-from actors.importers.records import Item, Options, memory_id, screened
+from actors.importers.records import Item, Options, memory_id
+from actors.importers.screening import screened
 from actors.runtime.types import JsonObject
 
 TAG: Final = "captured"

@@ -91,7 +91,8 @@ def batches_of(
         report: Reports how much is done.
         call: Calls a method of the store.
     """
-    from actors.importers.records import Item, screened
+    from actors.importers.records import Item
+    from actors.importers.screening import screened
 
     # Now of what is stored.
     result |= dict.fromkeys((*COUNTS, "gone", "private"), 0) | {"namespaces": Counter(), "redacted": Counter()}
@@ -111,7 +112,7 @@ def _in_batches(items: Iterator[Item], result: JsonObject, report: Report) -> It
 def _changes(source: Source, files: Mapping[str, Sequence[str]], result: JsonObject, call: Call) -> Changes | None:
     """Return what became of memories whose texts were edited since; the result counts those that stay as they are."""
     from actors.importers.changes import Former, compare
-    from actors.importers.records import screened
+    from actors.importers.screening import screened
 
     former: list[Former] = []
     settled: set[str] = set()

@@ -1,4 +1,4 @@
-"""What an importer yields: memories and links to import, broken lines, what is left out; and their screening."""
+"""What an importer yields: memories and links to import, broken lines, and what is left out."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ from uuid import UUID, uuid5
 
 import msgspec
 
-from actors.api.params.parsing import is_blank
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.types import JsonObject
-from actors.text.secrets import find, map_texts, redact, without_private
 from projections.memories.entries import IMPORTED_FROM
 
 IDS = UUID("0b6a1f5e-6c0e-5a5c-9a9e-2f3d8d1c7b44")
@@ -42,38 +40,6 @@ class Redactions(msgspec.Struct):
 
     secrets: Counter[str] = msgspec.field(default_factory=Counter)
     private: int = 0
-
-
-def screened(records: Iterable[Record]) -> Iterator[Record]:
-    """Yield records without private passages and secrets; a memory of which nothing is left to see is skipped."""
-    for record in records:
-        if isinstance(record, Item) and isinstance(record.value, dict) and "content" in record.value:
-            yield _screened(record)
-        else:
-            yield record
-
-
-def _screened(item: Item) -> Record:
-    taken = Redactions()
-
-    def clean(text: str, name: str) -> str:
-        public = without_private(text)
-        taken.private += public != text
-        found = find(public, name)
-        taken.secrets.update(one.kind for one in found)
-        return redact(public, secrets=found) if found else public
-
-    try:
-        value = {
-            name: map_texts(value, clean) if name in {"content", "rationale", "metadata", "tags"} else value
-            for name, value in item.value.items()
-        }
-    except RecursionError:
-        return Broken(item.file, item.line, "nested too deep")
-    before, after = item.value["content"], value["content"]
-    if isinstance(after, str) and before.strip() and is_blank(after):
-        return Skipped("texts of invisible characters" if after == before else "memories that are private as a whole")
-    return msgspec.structs.replace(item, value=value, taken=taken)
 
 
 class Item(msgspec.Struct, frozen=True):

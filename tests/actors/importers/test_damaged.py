@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from actors.importers.recogniser import recognise
-from actors.importers.records import Broken, FormatError, Item, Options, screened
+from actors.importers.records import Broken, FormatError, Item, Options
+from actors.importers.screening import screened
 from actors.runtime.faults import Fault
 from tests.actors.importers import samples
 from tests.actors.importers.test_agent_sessions import STORY

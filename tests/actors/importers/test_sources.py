@@ -28,8 +28,8 @@ from actors.importers.records import (
     Skipped,
     moment,
     pieces,
-    screened,
 )
+from actors.importers.screening import screened
 from tests.actors.conftest import Place
 from tests.actors.importers import samples
 

@@ -162,7 +162,8 @@ def _survey(source: Source, files: dict[str, list[str]], report: Report, *, vali
     """
     from actors.cli.importing import count, is_repeated
     from actors.importers.changes import file_of
-    from actors.importers.records import Broken, Ignored, Skipped, screened
+    from actors.importers.records import Broken, Ignored, Skipped
+    from actors.importers.screening import screened
 
     failed: list[JsonObject] = []
     ignored: list[JsonObject] = []
