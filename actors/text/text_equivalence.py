@@ -145,7 +145,7 @@ class NormalizedText:
                 continue
             if after_be := word in _PRESENT | _PAST | _BE:
                 continue
-            stem, past = inflection(word)
+            stem, past = _inflection(word)
             if past and terms and terms[-1].key == _HAVE:
                 terms.pop()
                 past = None
@@ -245,7 +245,7 @@ def _fold_capital(word: str, *, starts_sentence: bool) -> str:
 
 
 @lru_cache(50_000)
-def inflection(word: str) -> tuple[str, bool | None]:
+def _inflection(word: str) -> tuple[str, bool | None]:
     """Return the stem of a word, and whether it is a past form; None for an -ing form."""
     if word in NUMBERS:
         return NUMBERS[word], None

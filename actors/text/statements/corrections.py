@@ -10,12 +10,9 @@ corrections` measures what follows).
 import re
 from typing import Final, NamedTuple
 
+from actors.text.statements.ellipsis import find_ellipsis, find_new_place
 from actors.text.statements.evidence import MAX_VALUE, Comparison
-from actors.text.statements.restrictions import narrows
-from actors.text.statements.rules.announcements import find_change, names_another
-from actors.text.statements.rules.ellipsis import find_ellipsis, find_new_place
-from actors.text.statements.rules.exchanges import find_exchange
-from actors.text.statements.rules.tasks import find_done
+from actors.text.statements.exchanges import find_exchange
 from actors.text.statements.scopes import are_of_different_subjects
 from actors.text.statements.statement import PROSE, Statement, Word
 from actors.text.statements.values import have_one_kind, other_values
@@ -89,26 +86,18 @@ def find_correction(earlier: Statement, later: Statement, similarity: float) -> 
     "Built of oak, the bridge can no longer carry lorries" affirms "The bridge is built of oak", and denies another
     thing: a text that begins by taking up the earlier one corrects nothing but a number or a time.
     """
-    if not (earlier.words and later.words):
-        return None
-    if done := find_done(earlier, later):
-        return Correction("state", *done, MIN_POINTS)
-    if end := _end_of_opening(earlier, later):
-        later = Statement(" " * end + later.text[end:])
-    found = _find_correction(earlier, later, similarity)
-    if found is None or narrows(earlier, later, found.now) or names_another(earlier, later):
-        return None
-    return found if not end or found.rule in {"number", "time"} else None
+    if not (end := _end_of_opening(earlier, later)):
+        return _find_correction(earlier, later, similarity)
+    found = _find_correction(earlier, Statement(" " * end + later.text[end:]), similarity)
+    return found if found and found.rule in {"number", "time"} else None
 
 
 def _find_correction(earlier: Statement, later: Statement, similarity: float) -> Correction | None:
     """Return what a later text changes, as `find_correction`, wherever it is said."""
-    if not (later.words and later.is_told) or earlier.is_asked or _is_exclamation(earlier):
+    if not (earlier.words and later.words and later.is_told) or earlier.is_asked or _is_exclamation(earlier):
         return None
     if exchange := find_exchange(earlier, later):
         return Correction(exchange.now[0].kind, None, _span(exchange.now), MIN_POINTS)
-    if change := find_change(earlier, later):
-        return Correction("words", *change, MIN_POINTS)
     if later.is_former and not earlier.is_former:
         return None
     if (found := _find_in_brief(earlier, later)) and not are_of_different_subjects(earlier, later):

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
+from actors.text.statements.ellipsis import ATTRIBUTES, clauses
 from actors.text.statements.evidence import OPPOSITES
 from actors.text.statements.labels import statement_starts
 from actors.text.statements.phrases import RECURRING, TIME_STEMS, Phrase, phrases, subject
-from actors.text.statements.rules.ellipsis import ATTRIBUTES, clauses
 from actors.text.statements.scopes import are_of_different_subjects
 from actors.text.statements.statement import Statement, read_statement
 from actors.text.statements.values import AMOUNTS, TIMES, have_one_kind, other_values, read_values

@@ -15,12 +15,12 @@ from actors.text.statements.statement import VERB, Statement, Word
 from actors.text.text_equivalence import ENGLISH
 from projections.spaces.lexical import stem_words
 
-NO_HEADS: Final = frozenset(
+_NO_HEADS: Final = frozenset(
     stem_words((ENGLISH["corrections"]["attributes"] + ENGLISH["corrections"]["adverbs"]).split())
 )
 """Words after a subject that don't make another one of it."""
 _PRONOUN: Final = re.compile(r"\b(?:he|she|they)\b")
-VERSIONS: Final = frozenset(stem_words("old new former current previous latest another".split()))
+_VERSIONS: Final = frozenset(stem_words("old new former current previous latest another".split()))
 """Modifiers that tell versions of one thing apart, not two things."""
 
 
@@ -61,7 +61,7 @@ def are_of_different_subjects(
         later={stem for phrase in right for stem in phrase.stems},
         told={stem for phrase in left if not phrase.before for stem in phrase.stems},
     )
-    if left and right and not (later.announces_change or later.ends) and has_modifier(left[0], right[0], known.earlier):
+    if left and right and not (later.announces_change or later.ends) and _narrows(left[0], right[0], known.earlier):
         return True
     if left and right and _has_other_head(left[0], right[0], earlier, later):
         predicates = [{stem for phrase in side[1:] for stem in phrase.stems} for side in (left, right)]
@@ -85,7 +85,7 @@ def _has_other_subject(earlier: Statement, later: Statement) -> bool:
     if other is None or other.stems[-1] in earlier.keys:
         return False
     if one and one.stems[-1] in later.keys:
-        is_owned = other.owned_by == one.stems[-1] and other.stems[-1] not in NO_HEADS
+        is_owned = other.owned_by == one.stems[-1] and other.stems[-1] not in _NO_HEADS
         return is_owned and not _PRONOUN.search(later.text)
     return not {*later.keys} - {*other.stems} <= {*earlier.keys}
 
@@ -119,11 +119,11 @@ def _are_other_kinds(one: Phrase, other: Phrase, known: _Stems) -> bool:
     return counts and _are_modified(one.stems[1:-1], other.stems[1:-1], known)
 
 
-def has_modifier(one: Phrase, other: Phrase, stems: set[str]) -> bool:
+def _narrows(one: Phrase, other: Phrase, stems: set[str]) -> bool:
     """Return whether a later subject is an earlier one with a modifier of its own: "API url", "Staging API url"."""
     added = other.stems[: -len(one.stems)]
     is_subject = one.before and other.before and other.stems[len(added) :] == one.stems
-    return is_subject and not stems.issuperset(added) and VERSIONS.isdisjoint(added)
+    return is_subject and not stems.issuperset(added) and _VERSIONS.isdisjoint(added)
 
 
 def _has_other_head(one: Phrase, other: Phrase, earlier: Statement, later: Statement) -> bool:
@@ -132,7 +132,7 @@ def _has_other_head(one: Phrase, other: Phrase, earlier: Statement, later: State
         return False  # "piano" for "the piano lessons"
     if len(one.stems) > len(other.stems):
         one, other, earlier, later = other, one, later, earlier
-    if other.stems[: len(one.stems)] != one.stems or other.stems[-1] in {*NO_HEADS, *earlier.keys}:
+    if other.stems[: len(one.stems)] != one.stems or other.stems[-1] in {*_NO_HEADS, *earlier.keys}:
         return False
     verb = later.state_at or 0
     # A noun stands before the verb at once; an adverb ("finally", "usually") is none.
@@ -143,7 +143,7 @@ def _has_other_head(one: Phrase, other: Phrase, earlier: Statement, later: State
 
 def _are_modified(one: list[str], other: list[str], known: _Stems) -> bool:
     """Return whether each of two lists of modifiers has one that the other statement lacks."""
-    return bool({*one} - known.later - VERSIONS and {*other} - known.earlier - VERSIONS)
+    return bool({*one} - known.later - _VERSIONS and {*other} - known.earlier - _VERSIONS)
 
 
 def _exclude(one: Phrase, other: Phrase, known: _Stems) -> bool:

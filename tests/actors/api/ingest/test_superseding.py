@@ -453,9 +453,6 @@ async def test_only_earlier_statements_of_the_same_speaker_and_namespace_are_cor
         ("The ferry app is not live yet.", "The ferry app went live in March."),
         ("The traffic for the beta search is at 5%", "beta search traffic ramped to 20%"),
         ("The warranty for the boat ends on 9 May.", "Recalculated: boat warranty period ends 30 June"),
-        ("Sauna hours: 14 to 21, towels at the desk", "The sauna hours have changed: 13 to 20 instead of 14 to 21."),
-        ("TODO: repair the pump of the fountain", "The pump of the fountain is repaired."),
-        ("The quote for the awning is not there yet.", "The quote for the awning came this morning."),
     ],
 )
 async def test_labels_and_words_of_revision_state_a_value(mind: Mind, statement: str, correction: str) -> None:
@@ -481,9 +478,6 @@ async def test_a_correction_that_leaves_out_details_is_found_and_one_of_another_
     [
         ("Honey comes from the Weir apiary.", "Wax comes from the Weir apiary too."),
         ("Pulse in bed 6: 88 at 07:00", "Pulse in bed 6: 74 at 15:00"),
-        ("The sauna is heated to 80 degrees.", "On ladies' night the sauna is now heated to 70 degrees."),
-        ("Sensor readings are stored 90 days.", "Sensor readings of the cellar are now stored 400 days."),
-        ("TODO: repair the pump of the fountain", "The pump of the cellar is repaired."),
         ("The berth maps have twelve pages.", "The berth maps went live at nine."),
         (
             "Ticket API base url is https://api.ferry.test/v1",

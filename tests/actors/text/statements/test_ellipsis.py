@@ -6,8 +6,8 @@ from time import process_time
 import pytest
 
 from actors.text.statements.corrections import find_correction
+from actors.text.statements.ellipsis import find_ellipsis, find_new_place
 from actors.text.statements.phrases import subject
-from actors.text.statements.rules.ellipsis import find_ellipsis, find_new_place
 from actors.text.statements.statement import Statement, read_statement
 from actors.text.statements.values import read_values
 from tests.sampling import sampled

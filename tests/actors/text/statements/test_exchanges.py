@@ -3,7 +3,7 @@
 import pytest
 
 from actors.text.statements.corrections import find_correction
-from actors.text.statements.rules.exchanges import find_exchange
+from actors.text.statements.exchanges import find_exchange
 from actors.text.statements.statement import read_statement
 
 ALIKE = 0.6

@@ -14,15 +14,15 @@ from actors.text.statements.scopes import are_of_different_subjects
 from actors.text.statements.statement import Statement, Word, any_of
 from actors.text.statements.values import UNITS
 
-VALUE: Final = r"(?:[^.,;:!?]|\.(?=\w)){1,60}?"
+_VALUE: Final = r"(?:[^.,;:!?]|\.(?=\w)){1,60}?"
 _MOVED: Final = "switched|migrated|moved|changed|upgraded|downgraded|shifted"
 _DROPPED: Final = "swapped|traded|exchanged|dropped|ditched|abandoned|scrapped"
 _PATTERNS: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"\b(?P<verb>{_MOVED})(?P<what>[^.;:!?]{{0,40}}?)\sfrom (?P<was>{VALUE}) (?:over )?to (?P<now>)",
-        rf"\b(?P<verb>{_DROPPED}) (?P<was>{VALUE}) (?:for|in favou?r of) (?P<now>)",
-        rf"\b(?P<verb>replaced) (?P<was>{VALUE}) (?:with|by) (?P<now>)",
+        rf"\b(?P<verb>{_MOVED})(?P<what>[^.;:!?]{{0,40}}?)\sfrom (?P<was>{_VALUE}) (?:over )?to (?P<now>)",
+        rf"\b(?P<verb>{_DROPPED}) (?P<was>{_VALUE}) (?:for|in favou?r of) (?P<now>)",
+        rf"\b(?P<verb>replaced) (?P<was>{_VALUE}) (?:with|by) (?P<now>)",
     )
 )
 """The past of verbs of exchange: what is planned, tried or done as a rule has another form."""
