@@ -8,12 +8,13 @@ from actors.cli.store_access import StoreSession
 from actors.exporters.json_text import to_json
 from actors.proxy.client import ClientError
 from actors.proxy.serve_command import data_folder
-from actors.runtime.settings import Confidence
+from actors.runtime.settings import TOOL_TAG, Confidence
 from actors.runtime.types import JsonObject
 from actors.text.excerpts import excerpt
+from events.spaces import E2
 from events.wording import counted
 
-LISTED = 20
+LISTED = 100
 """Most salient and latest memories from which a brief takes those that tell a session something."""
 MAX_SALIENT = 3
 MAX_LATEST = 2
@@ -22,12 +23,14 @@ MAX_PERSONAL = 1
 """The same of `personal`, which all projects share."""
 MAX_GOALS = 4
 """Goals that a brief names beside the North Star."""
-TOOL_TAG = "capture"
-"""Tag of the records of tool use that the hook stores."""
+FEWEST_WORDS = 4
+"""Words of a memory in a brief: a shorter one is mostly an answer ("ok, commit it")."""
 MAX_RECALLED = 3
 """Memories that a prompt recalls."""
 MIN_SIMILARITY = 0.5
 """Least similarity of the second and third, at which people call half of the pairs related."""
+MIN_OF_TIME = 8.0
+"""Contribution of E2 from which a memory is of a time that a prompt asks for, as in "what did we do yesterday?"."""
 RECALLED_CHARACTERS = 400
 """Characters of a recalled memory, those with most words of the prompt; memory_retrieve reads the whole."""
 BRIEF_CHARACTERS = 120
@@ -71,8 +74,12 @@ def brief_lines(store: StoreSession, counts: Mapping[str, int], namespace: str, 
     if personal and counts.get(personal):
         shown += _listed(store, personal, by_salience=True)[:MAX_PERSONAL]
     if shown:
+        from actors.text.secrets import redact  # nobody asked for what an agent stored unredacted
+
         yield f"The most important and the latest. {FRAME}"
-        yield from (f"- {one['createdAt'][:10]} {_quoted(one, BRIEF_CHARACTERS)}" for one in shown)
+        for one in shown:
+            public = one | {"content": redact(one["content"])}
+            yield f"- {one['createdAt'][:10]} {_quoted(public, BRIEF_CHARACTERS)}"
 
 
 def _subjects(store: StoreSession, namespace: str) -> str:
@@ -92,9 +99,15 @@ def _listed(store: StoreSession, namespace: str, **order: bool) -> list[JsonObje
 
 
 def _tells(memory: JsonObject) -> bool:
-    """Return whether a memory tells a session something: it is neither superseded, nor a question, nor a tool's use."""
-    asks = memory["content"].rstrip().endswith("?")
-    return not (asks or memory.get("superseded_by") or TOOL_TAG in memory.get("tags", ()))
+    """Return whether a memory tells a session something.
+
+    It doesn't if it is superseded, a question, a short answer, the record of a tool, or captured and not reviewed.
+    """
+    from actors.capture.selection import TAG
+
+    text = memory["content"].rstrip()
+    is_short = len(text.split()) < FEWEST_WORDS or text.endswith("?")
+    return not (is_short or memory.get("superseded_by") or {TAG, TOOL_TAG}.intersection(memory.get("tags", ())))
 
 
 def captured_sentence(store: StoreSession, folder: Path) -> str | None:
@@ -171,14 +184,20 @@ def _line(result: JsonObject) -> str:
 
 
 def _search(store: StoreSession, query: str, **scope: str) -> list[JsonObject]:
-    """Return the best memory for a query, and what is similar enough or corrects another; nothing if nothing bears."""
+    """Return the best memory for a query, and what is similar, of the time asked for, or corrects another.
+
+    Nothing is returned if nothing bears on it.
+    """
     limits = {"top_k": MAX_RECALLED, "max_characters": RECALLED_CHARACTERS, "min_confidence": Confidence.UNCERTAIN}
     found = store.call("search/graph", query=query, **limits, **scope)["results"]
     latest = {one.get("superseded_by") for one in found}
     return [
         one
         for rank, one in enumerate(found)
-        if rank == 0 or one["similarity"] >= MIN_SIMILARITY or one["fingerprintId"] in latest
+        if rank == 0
+        or one["similarity"] >= MIN_SIMILARITY
+        or one["fingerprintId"] in latest
+        or any(top["space"] == E2 and top["contribution"] >= MIN_OF_TIME for top in one["topSpaces"])
     ]
 
 

@@ -21,13 +21,13 @@ from time import monotonic, sleep
 
 import msgspec
 
-from actors.cli.hook_context import TOOL_TAG, WAITING, brief_lines, captured_sentence, recalled_lines, sharing_line
+from actors.cli.hook_context import WAITING, brief_lines, captured_sentence, recalled_lines, sharing_line
 from actors.cli.store_access import RETRY_INTERVAL, StoreLocation, open_store
 from actors.proxy.claims import absence
 from actors.proxy.namespaces import SHARED
 from actors.proxy.project import find_root_project, other_owner
 from actors.proxy.serve_command import DATA, EMBEDDER, MODELS, NAMESPACE, data_folder
-from actors.runtime.settings import ModelProfile
+from actors.runtime.settings import TOOL_TAG, ModelProfile
 from actors.runtime.types import JsonObject
 
 SERVER_TIMEOUT = 1.5

@@ -4,6 +4,7 @@ import errno
 import os
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
 
 class LogLevel(StrEnum):
@@ -128,3 +129,7 @@ def passphrase() -> str | None:
         except OSError as error:
             raise OSError(error.errno, _UNREADABLE.format(error.strerror), file) from error
     return None
+
+
+TOOL_TAG: Final = "capture"
+"""Tag of the records of tool use that a hook stores."""

@@ -20,7 +20,7 @@ _MAX_FREQUENCY: Final = 1_000
 _TOKEN: Final = re.compile(r"\w+(?:['’.:,]\w+)*")
 _PART: Final = re.compile(r"[^\W\d_]+|\d+")
 _HUMP: Final = re.compile(r"[^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])|[A-Z][^\W\d_A-Z]*|\d+")
-_PLURAL: Final = re.compile(r"([A-Z]{2,})s(?![a-z])")
+_PLURAL: Final = re.compile(r"(?<=[A-Z][A-Z])s(?![a-z])")
 """Plural of an abbreviation: "PRs", "getURLsFrom"."""
 _UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")
 """Runs of Japanese and Chinese characters, which are written without spaces between words."""
@@ -46,7 +46,7 @@ def subtokens(identifier: str) -> list[str]:
 
     An abbreviation loses the s of its plural: `PRs` -> pr.
     """
-    return [part.casefold() for part in _HUMP.findall(_PLURAL.sub(r"\1 ", identifier))]
+    return [part.casefold() for part in _HUMP.findall(_PLURAL.sub(" ", identifier))]
 
 
 def _compound(token: str) -> Iterator[str]:

@@ -52,6 +52,8 @@ class QueryHints(msgspec.Struct, frozen=True, kw_only=True):
     """The words of a name, if it asks for all that somebody said, at these times if it names some."""
     session_asked: Literal["", "first", "last"] = ""
     """The session that it asks for all of; empty for none."""
+    asked_at: datetime | None = None
+    """When it was asked, if it asks for a session."""
     latest: bool = False
     """Whether it asks for the latest of what was said of its subject, or for how things are now."""
     recurring: tuple[datetime, ...] = ()

@@ -15,11 +15,12 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from actors.comparator.messages import Relevance
+from actors.comparator.messages import Relevance, Search
 from actors.comparator.search.relevance import LEAST, NOTHING_FOUND
 from actors.comparator.search.versions import is_later
-from actors.runtime.settings import Confidence
+from actors.runtime.settings import TOOL_TAG, Confidence
 from projections.atlas.atlas import Atlas
+from projections.atlas.facets import Filter
 from projections.storage.arrays import Mask, Rows, Scores
 from projections.storage.microseconds import microseconds, time_of
 from projections.time.periods import DAY, Interval
@@ -37,6 +38,9 @@ DATED: Final = 0.5
 """Share of the bonus of the named part of a day for memories that have a day and no time, and may be of that part."""
 PAUSE: Final = timedelta(hours=4)
 """Between two sessions, at least; chosen, not measured."""
+RUNNING: Final = timedelta(minutes=15)
+"""After the latest memory its session may still go on; chosen, not measured."""
+MICROSECOND: Final = timedelta(microseconds=1)
 ANSWERED: Final = Relevance(probability=1.0, confidence=Confidence.CONFIDENT)
 """Any memory of the time answers a question for it."""
 
@@ -46,13 +50,14 @@ def asks_for_all(hints: QueryHints) -> bool:
     return hints.time_only or bool(hints.said_by)
 
 
-def resolved(atlas: Atlas, hints: QueryHints, eligible: Mask) -> QueryHints:
-    """Return hints with what they mean among the eligible memories.
+def resolved(atlas: Atlas, request: Search, eligible: Mask) -> QueryHints:
+    """Return the hints of a question with what they mean among the eligible memories.
 
-    The session that a question asks for is a time. The name of a speaker who said nothing of what it asks for is a word
-    like others: others may tell what was said.
+    The session that it asks for is a time. The name of a speaker who said nothing of what it asks for is a word like
+    others: others may tell what was said.
     """
-    if hints.session_asked and (span := _session(atlas, hints, eligible)):
+    hints = request.hints
+    if hints.session_asked and (span := _session(atlas, request, eligible)):
         days = Interval(_midnight(span.start), _midnight(span.end) + DAY)
         return msgspec.structs.replace(hints, intervals=(days,), day_parts=(span,), time_only=True)
     if hints.said_by and not of_period(atlas, hints, np.flatnonzero(eligible)).any():
@@ -60,18 +65,28 @@ def resolved(atlas: Atlas, hints: QueryHints, eligible: Mask) -> QueryHints:
     return hints
 
 
-def _session(atlas: Atlas, hints: QueryHints, eligible: Mask) -> Interval | None:
+def _session(atlas: Atlas, request: Search, eligible: Mask) -> Interval | None:
     """Return the time of the first or last memories without a pause between them; None where there are none.
 
-    Not all memories have a session, and a session may be resumed days later.
+    Not all memories have a session, and a session may be resumed days later. What all projects share and the records of
+    tools count only where there is nothing else; a session that goes on while it is asked is not the last one.
     """
-    rows = np.flatnonzero(eligible)
-    times = np.sort(atlas.facets.calendar(rows[~is_later(atlas, hints, rows)]))
-    if not len(times):
+    hints, shared = request.hints, request.filter.shared
+    tools = atlas.facets.eligible(Filter(tags=(TOOL_TAG,)))
+    own = eligible & ~tools & ~(atlas.facets.in_any(shared) if shared else tools)
+    rows = np.flatnonzero(own if own.any() else eligible)
+    rows = rows[~is_later(atlas, hints, rows)]
+    if not len(rows):
         return None
-    parts = np.split(times, np.flatnonzero(np.diff(times) > PAUSE // timedelta(microseconds=1)) + 1)
-    part = parts[0 if hints.session_asked == "first" else -1]
-    return Interval(time_of(int(part[0])), time_of(int(part[-1]) + 1))
+    instants = atlas.facets.created(rows)
+    order = np.argsort(instants)
+    borders = np.flatnonzero(np.diff(instants[order]) > PAUSE // MICROSECOND) + 1
+    sessions = np.split(rows[order], borders)
+    last = atlas.facets.created_at(int(sessions[-1][-1]))
+    is_running = hints.asked_at is not None and hints.asked_at - last < RUNNING
+    place = 0 if hints.session_asked == "first" else -2 if is_running and len(sessions) > 1 else -1
+    times = atlas.facets.calendar(sessions[place])
+    return Interval(time_of(int(times.min())), time_of(int(times.max()) + 1))
 
 
 def _midnight(time: datetime) -> datetime:
@@ -102,7 +117,7 @@ def _of_part(atlas: Atlas, hints: QueryHints, rows: Rows) -> Mask:
 
 def _is_dated(atlas: Atlas, rows: Rows) -> Mask:
     """Return which rows have a day and no time: those of midnight, shape (rows,)."""
-    return atlas.facets.calendar(rows) % (DAY // timedelta(microseconds=1)) == 0
+    return atlas.facets.calendar(rows) % (DAY // MICROSECOND) == 0
 
 
 def _created(atlas: Atlas, intervals: tuple[Interval, ...], rows: Rows) -> Mask:
@@ -126,6 +141,11 @@ def period_bonus(atlas: Atlas, hints: QueryHints, rows: Rows) -> Scores:
     of_part = _part_shares(atlas, hints, rows)
     if not asks_for_all(hints):
         return np.float32(NEAR_BEST) * of_part
+    if hints.session_asked:  # the end of the last session first, or the beginning of the first
+        within = np.flatnonzero(of_part)
+        _, order = np.unique(atlas.facets.created(rows[within]), return_inverse=True)
+        share = order / max(1, order.max(initial=0))
+        of_part[within] *= 1 + (share if hints.session_asked == "last" else 1 - share)
     return np.float32(BONUS) * of_period(atlas, hints, rows) * (1 + of_part)
 
 

@@ -67,8 +67,9 @@ _ASKING: Final = GENERAL | frozenset(
     stem_words(
         """
         anybody anyone anyway bother compare comparison deal decide decided difference different exactly going idea
-        issue kind last latest matter mind news no not now ok okay option point problem recent remind right situation
-        sort status stand still story tell think thing thought trouble update use wrong
+        done end example first general good issue kind last latest matter mind news no not now ok okay option point
+        problem ready recent remind right situation sort status stand still story tell think thing thought trouble
+        update use way wrong
         """.split()
     )
 )
@@ -77,16 +78,19 @@ _MOST_NAMED: Final = 6
 """Words of a query that names a thing: "heating: current status"."""
 _JOINING: Final = frozenset("a an and at by for from in of on or the to with".split())
 """Function words within the name of a thing: "the key of the boathouse"."""
+_ARTICLES: Final = frozenset("a an the".split())
 _MARKS: Final = "#.,;:!?()[]\"'`*"
 _DIRECTIVES: Final = frozenset(
     stem_words(
         """
-        accept add apply approve bye cancel change check cheers cleanup clear close commit compile continue cool
-        create debug delete deploy document draft edit enter execute exit explain fine finish fix format generate give
-        go goodbye great hello help hey hi implement improve install keep lgtm lint list look make merge move next
-        nice nope ok okay open perfect please proceed publish pull push quit recap redo refactor rename repeat resume
-        retry revert rewrite right run save send ship show simplify skip start stop submit summarise summarize sure
-        switch take tell thank thanks translate try undo update upgrade use verify wait work write yeah yep yes
+        accept add answer apply approve ask bring bump bye call cancel change check cheers clean cleanup clear close
+        comment commit compile continue cool create debug delete deploy document draft drop edit enter escape execute
+        exit explain extract fine finish fix format generate give go goodbye great hello help hey hi ignore implement
+        improve install keep kill lgtm lint list log look make merge move next nice nope ok okay open paste perfect
+        please polish proceed publish pull push quit rebase recap redo reduce refactor reformat remove rename repeat
+        replace reply reproduce rerun respond restart resume retry revert review rewrite right rollback run save send
+        ship shorten show simplify skip sort split start stop submit summarise summarize sure switch take tell thank
+        thanks translate try undo update upgrade use verify wait work wrap write yeah yep yes
         """.split()
     )
 )
@@ -116,7 +120,7 @@ _BEFORE_NOUN = (
     "(?:a|an|the|my|our|your|his|her|their|its|this|that|these|those|about|on|with|of|for|from|in|at|"
     "all|any|no|not|why|us(?:e|es|ed|ing))"
 )
-_AFTER_NOUN = "(?:are|can|could|did|do|does|had|has|have|is|need|should|was|were|will|would)"
+_AFTER_NOUN = "(?:are|did|do|have|need|were)"
 _NUMBER: Final = re.compile(r"(?<![\w.,:/-])(?:[A-Za-z]+-?)*+\d[\w-]*+(?![.,:/]\d)")
 """A number with what is written together with it, unless it goes on behind a mark, as times, dates and decimals do."""
 _DIGITS: Final = re.compile(r"(?<![\d:.])\d+(?:[.-]\d+)*(?!\d|[:.-]\d|\s?[ap]\.?m\b|\s?o['’]clock)", re.IGNORECASE)
@@ -134,14 +138,16 @@ _AMOUNT: Final = re.compile(
 _NO_IDENTIFIER: Final = re.compile(r"\d|(?:19|20)\d\d")
 
 
+_STAMP: Final = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z\b|[+-]\d\d:?\d\d))?"
 _LOGGED: Final = re.compile(
-    r"(?<!\bat )(?<!\bon )(?<!\bsince )(?<!\bfrom )(?<!\band )(?<!\bto )(?<!\bafter )(?<!\bbetween )(?<!\bbefore )"
-    r"(?<!\buntil )(?<!\d)"
-    r"(?:\d{4}[-/]\d\d[-/]\d\d[T ]|\d\d/[A-Z][a-z]{2}/\d{4}:|[A-Z][a-z]{2} {1,2}\d{1,2} )"
-    r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z\b|[+-]\d\d:?\d\d))?"
+    rf"^[ \t]*\[?(?:{_STAMP}|[A-Z][a-z]{{2}} {{1,2}}\d{{1,2}} \d\d:\d\d:\d\d)\]?"
+    r"(?=[ \t]+(?!(?:to|until|and|[–-])\s)\S)|"
+    r"\[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d(?: [+-]\d{4})?\]|"
+    rf"{_STAMP}(?=[ \t]+\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\b)",
+    re.MULTILINE,
 )
-"""Time to the second, as a program logs it. A line of a log asks about what happened, not about that time, unless a
-preposition stands before it: "what failed at 2026-03-01T10:00:00Z"."""
+"""The time of a logged line, which asks about what happened and not about that time: at the start of a line, in square
+brackets, or before a level."""
 
 
 def is_answer(query: str) -> bool:
@@ -152,6 +158,8 @@ def is_answer(query: str) -> bool:
     if not found or is_keyword or _QUESTION.match(query):
         return False
     rest = [stem for stem in stems if stem not in _GREETED]
+    if len(rest) < len(stems) and _LOOKED_FOR.issuperset(rest) and rest:  # "work tomorrow"
+        return False
     return _ANSWERS.issuperset(rest) and (bool(rest) or not stems or {"that's", "all"}.issubset(found))
 
 
@@ -214,13 +222,18 @@ def _naming(found: list[str]) -> list[str]:
 
 
 def _keywords(query: str) -> str:
-    """Return the words of a query that consists of a few keywords, without those that join them; "" for any other."""
+    """Return the words of a query that consists of a few keywords, without those that join them; "" for any other.
+
+    A phrase such as "of course" or "by the way" has none.
+    """
     found = [word.strip(_MARKS).casefold() for word in query[:_MOST_CHARACTERS].split()]
     found = [word for word in found if word]
     keywords = [word for word in found if word not in _JOINING]
     if not 0 < len(keywords) <= _MOST_NAMED or len(query) > _MOST_CHARACTERS or not STOP_WORDS.isdisjoint(keywords):
         return ""
-    return "" if stem_words(found)[0] in _DIRECTIVES else " ".join(_naming(keywords))
+    named = _naming(keywords)
+    is_phrase = found[0] in _JOINING - _ARTICLES or (len(named) == 1 and not {*found}.isdisjoint(_JOINING))
+    return "" if is_phrase or stem_words(found)[0] in _DIRECTIVES else " ".join(named)
 
 
 def _named_numbers(rest: str) -> tuple[str, ...]:
@@ -238,13 +251,15 @@ def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -
     intervals = tuple(find_intervals(timed, asked_at, question=True))
     rest = rest_of(timed, asked_at)
     latest = not intervals and asks_for_latest(query)
+    session = session_asked(query)
     return QueryHints(
         direction=causal_direction(query),
         intervals=intervals,
         day_parts=tuple(find_day_parts(timed, asked_at)) if intervals else (),
         time_only=bool(intervals) and is_general(rest),
         said_by=find_asked_speaker(rest, OF_TIME),
-        session_asked=session_asked(query),
+        session_asked=session,
+        asked_at=asked_at if session else None,
         latest=latest,
         recurring=sample_moments(timed, asked_at),
         start=start,

@@ -50,11 +50,12 @@ def respelt(query: str, replaced: Mapping[str, str]) -> str:
 @lru_cache(8)
 def _pattern(phrases: tuple[str, ...]) -> re.Pattern[str]:
     either = "|".join(re.escape(phrase) for phrase in sorted(phrases, key=len, reverse=True))
-    return re.compile(_WORD.pattern.replace(r"[^\W\d_]+", rf"(?:{either})s?"), re.IGNORECASE)
+    word = rf"(?<!\d )(?:{either})(?:(?<=(?-i:[A-Z][A-Z]))s)?"
+    return re.compile(_WORD.pattern.replace(r"[^\W\d_]+", word), re.IGNORECASE)
 
 
 def _whole(phrases: Iterable[str]) -> re.Pattern[str]:
-    """Return a pattern of whole words or phrases in plain prose, or of their plurals."""
+    """Return a pattern of whole words or phrases in plain prose, none behind a number, and of plurals such as "PRs"."""
     return _pattern(tuple(phrases))
 
 

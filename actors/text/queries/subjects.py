@@ -51,36 +51,59 @@ _TALKING: Final = SAYING | frozenset(stem_words("agree chatted decide decided de
 _PARTS_OF_DAY: Final = frozenset(stem_words("early late morning noon afternoon evening night".split()))
 
 
-_SITTING: Final = re.compile(
-    r"\b(?:(?:at|during|from|in|of) )?(?:(?:the|my|our|your) )?"
-    r"(?P<which>(?:very )?first|last|latest|previous|most recent) "
-    r"(?:(?:chat|coding|work|working) )?(?:chat|conversation|session|sitting)\b",
+_PLACE: Final = r"(?P<which>(?:very )?first|last|latest|previous|most recent)"
+_SESSION: Final = r"(?:(?:chat|coding|work|working) )?(?:chat|conversation|session|sitting)"
+_IN_SESSION: Final = re.compile(
+    rf"(?<!before )(?<!since )(?<!after )(?<!before the )(?<!since our )(?<!since the )(?<!after the )"
+    rf"\b(?:(?:at|during|from|in|of|on) )?(?:(?:the|my|our|your) )?{_PLACE} {_SESSION}\b",
     re.IGNORECASE,
 )
 """Names a session by its place among all: "in our last session"."""
 _LEFT_OFF: Final = re.compile(
-    r"\bwhere (?:did )?(?:I|we|you) (?:leave|left|stop(?:ped)?)(?: off)?\b|\b(?:lately|recently)\b|"
-    r"\bwhat (?:was|were) (?:I|we|you) (?:doing|up to|working on)\b|\blast(?=\W*\Z)",
+    r"(?:(?:can|could|shall|should) (?:I|we|you) |let['’]?s |(?:please )?(?:remind|tell) me |"
+    r"do you (?:know|remember) )?"
+    r"(?:(?:back to|carry on|continue|get back to|go on|keep going|pick (?:it |things )?(?:back )?up|resume|start)"
+    r"(?: again)?(?: from)? )?(?:"
+    r"where (?:(?:did|do|had|have) )?(?:(?:I|we|you) (?:leave|left) off|we stop(?:ped)?)"
+    r"|where (?:were we|was I)"
+    r"|what (?:was|were) (?:I|we|you) (?:last )?(?:doing|up to|working on)"
+    r"|what did (?:I|we|you) (?:decide|discuss|do|finish|talk about|work on) last"
+    r")(?: (?:again|last time|(?:in )?(?:the |our )?last session|yesterday))?",
     re.IGNORECASE,
 )
-"""Asks for what was done last, without a name for it: "where did we leave off?", "recently"."""
-_TO_CONTINUE: Final = frozenset(stem_words("back begin carry continue get keep last pick resume start".split()))
-"""Stems of going on with what was done last."""
+"""Asks for what was done last, as a whole: "let's pick up where we left off"."""
+_OPENING: Final = re.compile(
+    r"\W*(?:(?:all ?right|and|good (?:afternoon|evening|morning)|hello|hey|hi|now|ok|okay|please|so|thanks?)\b"
+    r"(?:,? (?-i:[A-Z][a-z]+)(?=[,.!]))?[\s,.!–-]*)*",
+    re.IGNORECASE,
+)
+"""Greetings before a question."""
+_DOING: Final = frozenset(
+    stem_words(
+        """
+        achieve add back build built carry catch change continue continuing fix fixed get implement keep left open
+        pick refactor remove resume review solve solved start test try tried
+        """.split()
+    )
+)
+"""Stems of what is done in a session, and of going on with it."""
 
 
 def session_asked(query: str) -> Literal["", "first", "last"]:
     """Return which session a query asks for all of, as "what did we do in the last session?"; empty for none."""
-    found = _SITTING.search(query) or _LEFT_OFF.search(query)
+    opening = _OPENING.match(query)
+    said = query[opening.end() if opening else 0 :].rstrip(" .!?")
+    if _LEFT_OFF.fullmatch(said):
+        return "last"
+    found = _IN_SESSION.search(said)
     if found is None:
         return ""
-    rest = f"{query[: found.start()]} {query[found.end() :]}"
-    said = tokens(rest)
-    left = {*stem_words([word for word in said if word not in STOP_WORDS])}
-    is_bare = found[0].casefold() == "last" and not left and "did" not in said  # "who was last?"
-    asks = found.re is _LEFT_OFF or not left.isdisjoint(_TO_CONTINUE) or _ASKS_FOR_ALL.match(rest)
-    if is_bare or not asks or not left <= OF_TIME | _TO_CONTINUE:
+    rest = f"{said[: found.start()]} {said[found.end() :]}"
+    left = {*stem_words([word for word in tokens(rest) if word not in STOP_WORDS])}
+    asks = not rest.strip() or not left.isdisjoint(_DOING) or _ASKS_FOR_ALL.match(rest)
+    if not asks or not left <= OF_TIME | _DOING:
         return ""
-    return "first" if (found.groupdict().get("which") or "").casefold().endswith("first") else "last"
+    return "first" if found["which"].casefold().endswith("first") else "last"
 
 
 def rest_of(query: str, asked_at: datetime, *, is_limited: bool = False) -> str:

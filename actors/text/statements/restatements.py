@@ -117,12 +117,13 @@ def _answers_too(asked: Statement, old: Statement, new: Statement) -> bool:
     before, after = {*old.keys}, {*new.keys}
     named = before.intersection(asked.keys)
     is_placed = _WHERE.search(asked.text) is not None and _is_place(old) and _is_place(new)
-    has_value = is_placed or have_one_kind(other_values(old, new), other_values(new, old))
+    gives_value = have_one_kind(other_values(old, new), other_values(new, old))
+    has_value = is_placed or gives_value
     lacking = named - after
     if 2 * len(named) < len({*asked.keys}) or lacking - _dispensable(old, new, has_value=has_value):
         return False
     things = {key for key in named & after if not _is_verb(old, key)}
-    if _is_only_place(asked, new) and not _is_only_place(asked, old):
+    if not (gives_value or new.announces_change) and _is_only_place(asked, new) and not _is_only_place(asked, old):
         return False
     if not (named & after) or not (things or has_value or not lacking):
         return False
