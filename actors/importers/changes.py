@@ -15,6 +15,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from msgspec.structs import replace
 
 from actors.api.params.fields import DEFAULT_NAMESPACE
+from actors.importers.notes.html_blocks import with_headings, without_hidden
+from actors.importers.notes.presentation import may_be_shown
 from actors.importers.records import Item, Record
 from actors.runtime.types import JsonObject
 
@@ -191,8 +193,13 @@ def _at_another_place(one: Former, source: _Source, fixed: set[str]) -> str | No
 
 
 def _words(content: str) -> list[str]:
-    """Return the words of each line that has some, without tags of HTML and attributes of headings."""
-    found = (" ".join(_WORD.findall(_MARKS.sub(" ", line))) for line in content.splitlines())
+    """Return the words of each line that has some, without tags of HTML and attributes of headings.
+
+    HTML and properties are read as in notes, so that what an earlier version stored has the words that it has now.
+    """
+    read = with_headings(without_hidden(content)[0])
+    lines = (line for line in read.splitlines() if not may_be_shown(line))
+    found = (" ".join(_WORD.findall(_MARKS.sub(" ", line))) for line in lines)
     return [words for words in found if words]
 
 

@@ -13,7 +13,7 @@ from actors.importers.files import path_text
 from actors.importers.markup.outlines import org_ids, without_ids
 from actors.importers.notes import documents
 from actors.importers.notes.links import CODE, links
-from actors.importers.notes.presentation import Leading, is_presentation, leading, without_presentation
+from actors.importers.notes.presentation import Leading, leading, shown, without_presentation
 from actors.importers.notes.replacements import Replacement, replacements
 from actors.importers.records import Document, last_written, memory_id
 from actors.runtime.types import JsonObject
@@ -104,14 +104,13 @@ class Note(msgspec.Struct, frozen=True):
 
     @property
     def is_empty(self) -> bool:
-        """Whether it has neither text nor metadata that tells of it, so that a memory of it would be its name."""
-        said, is_titled = documents.without_marks(self.body).strip(), "title" in self.properties
-        shown = {name for name, said in self.stated.items() if is_presentation(name, said, is_titled=is_titled)}
-        return said in {"", "-", f"# {self.title}"} and not self.metadata.keys() - shown - set(DATES)
+        """Whether it has neither text nor metadata but a date, so that a memory of it would be its name."""
+        said = documents.without_marks(self.body).strip()
+        return said in {"", "-", f"# {self.title}"} and not self.metadata.keys() - set(DATES)
 
     def shown(self, beginning: str) -> str:
         """Return the first part of its text without lines that say how a page is shown."""
-        return without_presentation(beginning, self.stated, self.leading, is_titled="title" in self.properties)
+        return without_presentation(beginning, self.stated, shown(self.properties), self.leading)
 
 
 def note_of(root: Path, file: Path, document: Document) -> Note:

@@ -5,15 +5,23 @@ divided, and those of earlier imports hold.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Final, NamedTuple
 
-_NAME: Final = re.compile(
-    r"layout|template|theme|(?:[a-z]+[_-])?slug|origslug|permalink|draft|weight|toc|comments|disqus|mathjax|katex"
-    r"|sidebar|(?:sidebar|nav|menu)_(?:position|order|exclude)|has_(?:children|toc)|search_exclude"
-    r"|hide_(?:title|table_of_contents)",
+_PATH: Final = r"(?:[\w./@~-]+\.(?:html?|md|njk|liquid|j2|jinja2?|twig|hbs|ejs|php|vue|astro|[jt]sx?)|\.{0,2}/[\w./-]+)"
+_SITE: Final = re.compile(
+    rf"layout: (?:page|post|default|home|single|docs|{_PATH})|(?:slug|permalink): [\w./:~%-]+|draft: (?:true|false)",
     re.IGNORECASE,
 )
+"""Properties by which a text is told to be a page of a site."""
+_FURTHER: Final = re.compile(
+    r"(?:toc|comments|disqus|mathjax|katex|(?:sidebar|nav|menu|search)_exclude|has_(?:children|toc)"
+    r"|hide_(?:title|table_of_contents)): (?:true|false)"
+    rf"|(?:theme|template|sidebar): (?:true|false|{_PATH})|(?:[a-z]+[_-]|orig)slug: [\w./:~%-]+",
+    re.IGNORECASE,
+)
+_ORDER: Final = re.compile(r"(?:weight|(?:sidebar|nav|menu)_(?:position|order)): (?:100|[1-9]?[0-9])", re.IGNORECASE)
+"""The place of a page among others; alone, a weight may be that of a person."""
 _LINE: Final = re.compile(r"(?P<name>[A-Za-z][\w-]{0,40}):(?:[ \t]+(?P<value>\S[^\n]*))?")
 
 
@@ -26,34 +34,47 @@ class Leading(NamedTuple):
     presentation: dict[str, str]
 
 
-def is_presentation(name: str, value: str, *, is_titled: bool) -> bool:
-    """Tell whether a property says how a page is shown: by a word, a number or a path.
+def shown(properties: Mapping[str, object]) -> set[str]:
+    """Return the names of properties whose values say how a page is shown: a path, a switch, a place among others.
 
-    Beside a title a weight is the place of a page among others, else it may be that of a person.
+    Names alone don't tell: "theme: grief" is what a text is about.
     """
-    is_known = _NAME.fullmatch(name) is not None and len(value.split()) == 1
-    return is_known and (is_titled or name.lower() != "weight")
+    lines = {name: f"{name}: {value}" for name, value in properties.items()}
+    is_page = any(map(_SITE.fullmatch, lines.values()))
+    patterns = (_SITE, _FURTHER, _ORDER) if is_page else (_SITE, _FURTHER)
+    return {name for name, line in lines.items() if any(one.fullmatch(line) for one in patterns)}
+
+
+def may_be_shown(line: str) -> bool:
+    """Tell whether a line may be a property of presentation that a note lost."""
+    return any(one.fullmatch(line) for one in (_SITE, _FURTHER, _ORDER))
 
 
 def leading(text: str) -> Leading:
-    """Return the properties that a text begins with, up to its first blank line; empty ones if it begins otherwise."""
+    """Return the properties that a text begins with, up to its first blank line; empty ones if it begins otherwise.
+
+    Without a title or a name among them, they are lines of the text.
+    """
     block = text.strip().partition("\n\n")[0]
     lines = block.split("\n")
     found = [_LINE.fullmatch(line.rstrip()) for line in lines]
     if not found[0] or any(not one and not line[:1].isspace() for one, line in zip(found, lines, strict=True)):
         return Leading("", "", {})
     stated = {one["name"]: one["value"] or "" for one in found if one}
-    is_titled = "title" in {name.lower() for name in stated}
-    shown = {name: said for name, said in stated.items() if is_presentation(name, said, is_titled=is_titled)}
-    kept = (line for line, one in zip(lines, found, strict=True) if not one or one["name"] not in shown)
-    return Leading(block, "\n".join(kept), shown)
+    names = shown(stated) if {"title", "name"} & {name.lower() for name in stated} else set()
+    kept = (line for line, one in zip(lines, found, strict=True) if not one or one["name"] not in names)
+    return Leading(block, "\n".join(kept), {name: said for name, said in stated.items() if name in names})
 
 
-def without_presentation(text: str, stated: Mapping[str, str], own: Leading, *, is_titled: bool) -> str:
-    """Return the beginning of a note without lines on presentation: those of its properties, and its own first ones."""
-    lines = {f"{name}: {said}": is_presentation(name, said, is_titled=is_titled) for name, said in stated.items()}
-    text = _replaced(text, "\n".join(lines), "\n".join(line for line, is_shown in lines.items() if not is_shown))
-    return _replaced(text, own.lines, own.kept)
+def without_presentation(text: str, stated: Mapping[str, str], names: Container[str], own: Leading) -> str:
+    """Return the beginning of a note without lines on presentation, the whole of it if no more than a line were left.
+
+    They are those of its properties that have these `names`, and its own first ones.
+    """
+    lines = {name: f"{name}: {said}" for name, said in stated.items()}
+    left = "\n".join(line for name, line in lines.items() if name not in names)
+    without = _replaced(_replaced(text, "\n".join(lines.values()), left), own.lines, own.kept)
+    return without if "\n" in without.strip() else text
 
 
 def _replaced(text: str, block: str, kept: str) -> str:

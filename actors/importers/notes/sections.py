@@ -28,7 +28,7 @@ LONGEST_ITEM: Final = 100
 """Characters of an item that stand above a part of what is nested in it."""
 SEPARATOR: Final = " › "
 
-_MARKDOWN: Final = MarkdownIt("commonmark").disable("inline")
+PARSER: Final = MarkdownIt("commonmark").disable("inline")
 """Finds blocks only: what a heading says is taken as it is written."""
 _BLOCKS: Final = frozenset(
     "paragraph_open list_item_open fence code_block html_block heading_open blockquote_open".split()
@@ -114,7 +114,7 @@ def without_indented_code(text: str) -> str:
     """Return Markdown without blocks of code that are indented instead of fenced; items in one are text."""
     lines = text.split("\n")
     if any(_INDENTED.match(line) for line in lines):
-        for token in _MARKDOWN.parse(text):
+        for token in PARSER.parse(text):
             if token.type == "code_block" and token.map and not _MARKER.match(lines[token.map[0]]):
                 lines[slice(*token.map)] = [""] * (token.map[1] - token.map[0])
     return "\n".join(lines)
@@ -194,7 +194,7 @@ def _cuts(text: str) -> list[_Cut]:
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     items: list[tuple[int, str]] = []
     cuts = []
-    for token in _MARKDOWN.parse(text):
+    for token in PARSER.parse(text):
         if token.type not in _BLOCKS or token.map is None:
             continue
         first, end = token.map
@@ -213,7 +213,7 @@ def _cuts(text: str) -> list[_Cut]:
 
 def _headings(text: str) -> Iterator[tuple[int, str, int, int]]:
     """Yield level, text, line and next line of each heading of one line that is in no list or quotation."""
-    tokens = _MARKDOWN.parse(text)
+    tokens = PARSER.parse(text)
     for token, inline in pairwise(tokens):
         is_heading = token.type == "heading_open" and not token.level
         if is_heading and token.map and "\n" not in inline.content and len(inline.content) <= LONGEST_HEADING:

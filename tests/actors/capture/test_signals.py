@@ -133,10 +133,28 @@ def test_what_a_person_asks_not_to_store_is_not_captured(request_: str) -> None:
         "TODO: rotate the signing key of the invoices before March.",
         "Root cause: the runner had no swap, and the linter was killed by the kernel.",
         "ok. convention: every migration has a way back",
+        "Requirement: exports must open in Excel 2016.",
+        "Cause: the lexer of Fulda reads tabs as eight columns.",
     ],
 )
 def test_a_label_says_what_follows_it(text: str) -> None:
     assert kept(text) == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "FYI: I'm going to lunch now, back at one.",
+        "Reminder: stand up in five minutes please.",
+        "Convention: what is the convention for names here",
+        "Policy: do we have one for branches of contractors",
+        "Requirement: numpy==1.26 from the lock file was not met",
+        "Cause: unknown as of yet, keep looking at logs.",
+        "Root cause: not found so far, the logs of Fulda are gone.",
+    ],
+)
+def test_a_label_before_passing_talk_a_question_or_a_log_is_not_kept(text: str) -> None:
+    assert kept(text) == []
 
 
 @pytest.mark.parametrize(
@@ -186,6 +204,10 @@ def test_a_sentence_whose_it_stands_for_something_is_not(text: str) -> None:
         ("Understood, we'll no longer push to `main` directly.", False),
         ("As you prefer, we switched to `pnpm` everywhere.", False),
         ("I used `asyncpg` instead of psycopg because the pool leaked connections.", True),
+        ("Decision: I will read the file first and then run the tests.", False),
+        ("From now on I run `just lint` instead of `ruff`.", False),
+        ("We will use Postgres instead of MySQL because of the JSON operators.", True),
+        ("From now on we deploy with Terraform instead of Ansible.", True),
         ("Decision: we keep SQLite for the queue because `libsql` has no triggers.", True),
     ],
 )

@@ -11,6 +11,7 @@ import pytest
 from actors.cli import importing
 from actors.cli.importing import Batch
 from actors.importers.notes import documents
+from actors.importers.notes.note import Note
 from actors.runtime.types import JsonObject
 from tests.actors.cli.conftest import run, run_json
 
@@ -249,6 +250,31 @@ def test_all_that_an_earlier_version_read_otherwise_gives_way_to_what_is_read_no
     assert len(vault.holding("The ladder is lent")) == len(vault.holding("spare fuses lie")) == 1
     assert vault.bring({})[:2] == (0, 0)
     assert vault.bring({"house.md": html(**(HOUSE | {"Shed": filled(ROOF)}))})[1:] == (1, 4, 0)
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        '<h1><img alt="Logo"> Projekt</h1>',
+        "<h1>\nSheep\n <br>\n A tool for wool\n</h1>",
+        "<h1>Long<br>Guide</h1>",
+        "<h1>Wool</h1>\n\n<script>\ncount(1)\n</script>",
+    ],
+)
+@pytest.mark.parametrize("front", ["", "---\nlayout: default\nowner: Ilse\n---\n\n"])
+def test_an_unchanged_note_whose_headings_are_read_otherwise_now_is_stored_once(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch, heading: str, front: str
+) -> None:
+    text = f"{front}{heading}\n\nAll about the house.\n\n{html(**HOUSE)}"
+    with monkeypatch.context() as earlier:
+        earlier.setattr(documents, "_with_html_read", lambda read: read)
+        earlier.setattr(Note, "shown", lambda _, beginning: beginning)
+        stored = vault.bring({"wool.md": text})[0]
+    old = {one["id"] for one in vault.memories()}
+    vault.bring({})
+    assert stored == len(old)
+    assert {one["id"] for one in vault.memories(superseded=True)} == old
+    assert len(vault.holding("The ladder is lent")) == 1
 
 
 def test_what_a_file_lost_before_a_new_version_read_it_otherwise_stays(

@@ -56,6 +56,48 @@ def test_headings_in_html_divide_a_text_but_those_in_code_and_without_text(tmp_p
 
 
 @pytest.mark.parametrize(
+    ("html", "heading"),
+    [
+        ("<h1>Long<br>Guide</h1>", "# Long Guide"),
+        ('<h1><img alt="Logo">Projekt</h1>', "# Logo Projekt"),
+        ("<h2><p>Old</p><p>m<b>il</b>l</p><!-- sic --></h2>", "## Old mill"),
+        ("- Gauge\n\n<table><tr><td>a</td></tr></table>\n\n<h2>Pond</h2>", None),
+    ],
+)
+def test_breaks_blocks_and_images_in_a_heading_divide_words(html: str, heading: str | None) -> None:
+    assert with_headings(html) == (heading or html.replace("<h2>Pond</h2>", "## Pond"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<h2>One</h2><h2>Two</h2>",
+        "<!-- old:\n<h2>One</h2>\n-->",
+        "<table>\n<tr><td>\n<table></table>\n\n<h2>One</h2>\n</td></tr>\n</table>",
+        "<ul>\n<li>\n<h3>One</h3>\n</li></ul>",
+        "1. Item\n\n   <h3>One</h3>",
+        "<pre>\n<h3>One</h3>\n</pre>",
+        "````md\n```html\n<h2>in code</h2>\n```\n<h2>in code</h2>\n````",
+        "1. Add this:\n\n   ```html\n   <h2>in code</h2>\n   ```",
+        "<details>\n```html\n<h2>in code</h2>\n```\n</details>",
+    ],
+)
+def test_headings_in_comments_tables_items_and_code_are_no_borders(text: str) -> None:
+    assert with_headings(text) == text
+    assert with_headings(f"{text}\n\n<h2>Pond</h2>") == f"{text}\n\n## Pond"
+
+
+@pytest.mark.parametrize(
+    "fence", ["1. Add this:\n\n   ```html\n   {}\n   ```", "````md\n```\n```\n{}\n````", "<div>\n```\n{}\n```\n</div>"]
+)
+@pytest.mark.parametrize("name", ["script", "style"])
+def test_scripts_and_styles_in_code_stay(fence: str, name: str) -> None:
+    text = fence.format(f"<{name}>\n   var widget = init('abc')\n   </{name}>")
+    assert without_hidden(text) == (text, 0)
+    assert without_hidden(f"{text}\n\n<{name}>\nx\n</{name}>\n") == (f"{text}\n\n", 1)
+
+
+@pytest.mark.parametrize(
     "text",
     ["See <h3>here</h3>.", "    <h3>Code</h3>", "`<h3>x</h3>`", "<h3>Open", f"<h3>{'long ' * 50}</h3>", "<h3></h4>"],
 )
@@ -80,7 +122,9 @@ def test_a_script_that_is_no_block_or_never_ends_is_text(text: str) -> None:
     assert without_hidden(text) == (text, 0)
 
 
-@pytest.mark.parametrize("piece", ["<script>\n", "<style>\n`", "<h1>\n", "<h2>a</h3>\n"])
+@pytest.mark.parametrize(
+    "piece", ["<script>\n", "<style>\n`", "<h1>\n", "<h2>a</h3>\n", "<!--\n<h2>\n", "<ul>\n\n", "- <h2>a\n"]
+)
 def test_html_that_is_never_closed_takes_no_longer_than_text(piece: str) -> None:
     def seconds(count: int) -> float:
         begun = process_time()
@@ -154,7 +198,37 @@ def test_properties_that_say_how_a_page_is_shown_are_in_no_text_and_stay_in_the_
     assert found["content"] == "# Mill\n\nOpened."
     (found,) = note(tmp_path, "---\nweight: 82\n---\n\n# Monday\n\nRan.\n")
     assert "weight: 82" in found["content"]
-    assert records(tmp_path, "---\nlayout: default\n---\n") == ([], ["empty files"])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("weight: 820", "weight: 82", "template: Jinja", "theme: grief", "layout: QWERTY", "layout: n/a"),
+        *("comments: none", "toc: missing", "sidebar: left", "draft: second", "slug: red and brown"),
+    ],
+)
+def test_properties_whose_values_tell_of_something_stay_in_the_text(tmp_path: Path, line: str) -> None:
+    for text in (f"---\ntitle: Patient sheet\n{line}\n---\n\nSeen.\n", f"title: Patient sheet\n{line}\n\nSeen.\n"):
+        (found,) = note(tmp_path, text)
+        stated = line in found["content"] or line == "draft: second"  # in front matter, metadata alone as ever
+        assert stated
+    assert found["content"].endswith(f"{line}\n\nSeen.")
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ("---\nlayout: default\n---\n", "mill\n\nlayout: default"),
+        ("---\ntheme: grief\n---\n", "mill\n\ntheme: grief"),
+        ("Theme: blue\nLayout: galley\n", "mill\n\nTheme: blue\nLayout: galley"),
+        ("Layout: default\nToc: true\n", "mill\n\nLayout: default\nToc: true"),
+        ("title: Mill\nlayout: default\nweight: 7\n", "mill\n\ntitle: Mill"),
+        ("---\ntitle: Mill\nlayout: default\n---\n\n# Mill\n", "# Mill\n\nlayout: default"),
+    ],
+)
+def test_a_note_of_properties_alone_is_no_name_and_not_empty(tmp_path: Path, text: str, content: str) -> None:
+    (found,) = note(tmp_path, text)
+    assert found["content"] == content
 
 
 def test_properties_without_marks_are_those_of_the_first_lines_only(tmp_path: Path) -> None:
