@@ -3,12 +3,13 @@
 import threading
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 
 import msgspec
+import numpy as np
 
 WINDOW = 1_000
 
@@ -67,24 +68,16 @@ class Latencies:
     def summary(self) -> dict[str, Latency]:
         """Return all latencies by name."""
         with self._lock:
-            samples = {name: sorted(values) for name, values in sorted(self._samples.items())}
-        # NumPy takes 0.2 ms for each kind of work, 5 ms at the end of a command.
+            samples = {name: np.array(values) for name, values in self._samples.items()}
         return {
-            name: Latency(_quantile(values, 0.5), _quantile(values, 0.95), len(values))
-            for name, values in samples.items()
+            name: Latency(float(np.median(values)), float(np.quantile(values, 0.95)), len(values))
+            for name, values in sorted(samples.items())
         }
 
     def save(self, path: Path) -> None:
         """Write the summary for `status`; kinds of work that this process didn't measure keep their saved values."""
         if summary := self.summary():
             path.write_bytes(msgspec.json.encode(load(path) | summary))
-
-
-def _quantile(ordered: Sequence[float], share: float) -> float:
-    """Return a quantile of sorted samples, interpolated between the two nearest."""
-    below, rest = divmod((len(ordered) - 1) * share, 1)
-    low, high = ordered[int(below)], ordered[min(int(below) + 1, len(ordered) - 1)]
-    return low + (high - low) * rest
 
 
 def load(path: Path) -> dict[str, Latency]:
