@@ -30,7 +30,8 @@ MAX_RECALLED = 3
 MIN_SIMILARITY = 0.5
 """Least similarity of the second and third, at which people call half of the pairs related."""
 MIN_OF_TIME = 8.0
-"""Contribution of E2 from which a memory is of a time that a prompt asks for, as in "what did we do yesterday?"."""
+"""Contribution of E2 from which a memory is of a time that a prompt asks for, as in "what did we do yesterday?": what
+the comparator adds for it (`period.BONUS`)."""
 RECALLED_CHARACTERS = 400
 """Characters of a recalled memory, those with most words of the prompt; memory_retrieve reads the whole."""
 BRIEF_CHARACTERS = 120

@@ -159,8 +159,8 @@ def _folder(payload: Payload) -> Path | None:
 def brief(call: HookCall) -> None:
     """Print a brief of the session's project, and for the person why nothing can be stored, or what is to do.
 
-    The models are used only if a server has them: opening the store until they are loaded would block the session's
-    own server. A resumed session has its brief in the transcript.
+    It needs no models: opening the store until they are loaded would block the session's own server. A resumed session
+    has its brief in the transcript.
     """
     is_resumed = call.payload.source == "resume"
     if is_resumed and not (call.location.folder / WAITING).exists():
@@ -169,7 +169,6 @@ def brief(call: HookCall) -> None:
         status = store.call("store/status")
         # Opened here, a sound store of an earlier format is read-only too.
         damage = status["read_only"] if store.served else None
-        # Before the brief, which may take all the time that is left while models load.
         waiting = None if damage else captured_sentence(store, call.location.folder)
         new = None if status["namespaces"].get(call.namespace) else absence(call.namespace, call.location.folder)
         lines = () if is_resumed else [*_sharing(call), *brief_lines(store, status["namespaces"], *_scope(call))]

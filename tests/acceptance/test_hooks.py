@@ -421,6 +421,22 @@ def test_a_memory_that_was_corrected_is_recalled_as_such_below_its_correction(se
         assert shown == expected
 
 
+def test_a_prompt_that_asks_where_a_session_ended_recalls_its_end(served: tuple[Path, Server]) -> None:
+    data, server = served
+    steps = (
+        "The chairs are sanded.",
+        "Two legs are glued.",
+        "The varnish dries.",
+        "Next: order felt pads for the legs.",
+    )
+    for minute, step in enumerate(steps):
+        server.call("store_memory", content=step, created_at=f"2026-07-02T10:{minute:02}:00", namespace="workshop")
+    server.call("store_memory", content="The bench is oiled.", created_at="2026-07-01", namespace="workshop")
+    payload = json.dumps({"prompt": "Hi, where did we leave off?"})
+    recalled = told(run("UserPromptSubmit", data, payload, CONTEXT_GRAPH_NAMESPACE="workshop"), "UserPromptSubmit")
+    assert [line.split(" ", 2)[2] for line in recalled.splitlines()[1:]] == [json.dumps(one) for one in steps[:0:-1]]
+
+
 def test_of_a_memory_of_several_sentences_a_prompt_recalls_those_that_answer_it(served: tuple[Path, Server]) -> None:
     data, server = served
     minutes = (

@@ -50,7 +50,7 @@ def asks_for_all(hints: QueryHints) -> bool:
     return hints.time_only or bool(hints.said_by)
 
 
-def resolved(atlas: Atlas, request: Search, eligible: Mask) -> QueryHints:
+def resolve_hints(atlas: Atlas, request: Search, eligible: Mask) -> QueryHints:
     """Return the hints of a question with what they mean among the eligible memories.
 
     The session that it asks for is a time. The name of a speaker who said nothing of what it asks for is a word like
@@ -72,8 +72,9 @@ def _session(atlas: Atlas, request: Search, eligible: Mask) -> Interval | None:
     tools count only where there is nothing else; a session that goes on while it is asked is not the last one.
     """
     hints, shared = request.hints, request.filter.shared
-    tools = atlas.facets.eligible(Filter(tags=(TOOL_TAG,)))
-    own = eligible & ~tools & ~(atlas.facets.in_any(shared) if shared else tools)
+    own = eligible & ~atlas.facets.eligible(Filter(tags=(TOOL_TAG,)))
+    if shared:
+        own &= ~atlas.facets.in_any(shared)
     rows = np.flatnonzero(own if own.any() else eligible)
     rows = rows[~is_later(atlas, hints, rows)]
     if not len(rows):

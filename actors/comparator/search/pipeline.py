@@ -106,7 +106,7 @@ def search(
     timer = StageTimer()
     embeddings = {key: embedding for key, embedding in request.embeddings.items() if key not in request.without}
     eligible = _eligible(atlas, request)
-    request = msgspec.structs.replace(request, hints=period.resolved(atlas, request, eligible))
+    request = msgspec.structs.replace(request, hints=period.resolve_hints(atlas, request, eligible))
     primed = _primed(atlas, request, workspace, eligible)
     rows = NO_ROWS
     for name, recalled in recall(atlas, embeddings, eligible, request.pool, request.hints):

@@ -136,8 +136,6 @@ _AMOUNT: Final = re.compile(
 """A number that counts or measures, which no memory of the subject need contain: "1,200", "24/7", "6 years", "2-door",
 "the 3 best goals". Also an ordinal, an hour, both of "room 4 or 5", and what abbreviates letters ("k8s")."""
 _NO_IDENTIFIER: Final = re.compile(r"\d|(?:19|20)\d\d")
-
-
 _STAMP: Final = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z\b|[+-]\d\d:?\d\d))?"
 _LOGGED: Final = re.compile(
     rf"^[ \t]*\[?(?:{_STAMP}|[A-Z][a-z]{{2}} {{1,2}}\d{{1,2}} \d\d:\d\d:\d\d)\]?"
@@ -158,9 +156,9 @@ def is_answer(query: str) -> bool:
     if not found or is_keyword or _QUESTION.match(query):
         return False
     rest = [stem for stem in stems if stem not in _GREETED]
-    if len(rest) < len(stems) and _LOOKED_FOR.issuperset(rest) and rest:  # "work tomorrow"
-        return False
-    return _ANSWERS.issuperset(rest) and (bool(rest) or not stems or {"that's", "all"}.issubset(found))
+    if len(rest) < len(stems) and _LOOKED_FOR.issuperset(rest):  # a time alone, or "work tomorrow"
+        return {"that's", "all"}.issubset(found)
+    return _ANSWERS.issuperset(rest)
 
 
 def asks_for_latest(query: str) -> bool:

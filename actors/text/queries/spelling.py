@@ -38,13 +38,18 @@ def respellings(query: str, words: AbstractSet[str]) -> dict[str, tuple[str, ...
     unknown = (word for word in asked if word.isascii() and len(word) in LETTERS and word not in words)
     found = {word: tuple(sorted({*_one_mistake(word)} & words)) for word in islice(unknown, MOST)}
     known = {match[0].lower() for match in _whole(_WRITTEN_OUT).finditer(query)}
-    written_out = {word: (_WRITTEN_OUT.get(word) or _WRITTEN_OUT[word[:-1]],) for word in sorted(known)}
+    written_out = {word: (_of_singular(_WRITTEN_OUT, word),) for word in sorted(known)}
     return {word: others for word, others in found.items() if others} | written_out
 
 
 def respelt(query: str, replaced: Mapping[str, str]) -> str:
     """Return a query with some of its words or phrases replaced; the names of `replaced` are in lower case."""
-    return _whole(replaced).sub(lambda found: replaced.get(found[0].lower()) or replaced[found[0].lower()[:-1]], query)
+    return _whole(replaced).sub(lambda found: _of_singular(replaced, found[0].lower()), query)
+
+
+def _of_singular(replaced: Mapping[str, str], word: str) -> str:
+    """Return what replaces a word, or the singular of which it is the plural."""
+    return replaced.get(word) or replaced[word[:-1]]
 
 
 @lru_cache(8)

@@ -92,7 +92,7 @@ class StoreCalendar(Reading, frozen=True, kw_only=True):
 JUDGED: Final = 2_048
 """Memories whose salience is asked for at once: other requests wait for some 17 ms, 8 µs for each."""
 MAX_JUDGED: Final = 10_000
-"""Latest memories that a list by salience orders, in some 80 ms."""
+"""Latest memories among which a list by salience finds the most salient."""
 STARTS_AN_ID = re.compile(r"[0-9a-fA-F](-?[0-9a-fA-F]){0,31}-?", re.ASCII)
 """The first digits of an id, with its hyphens or without."""
 FEWEST_DIGITS = 6
