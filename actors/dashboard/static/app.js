@@ -21,17 +21,35 @@ document.addEventListener("keydown", (event) => {
   field.focus();
 });
 
-// From a refused form the way back is the browser's own, which keeps what was typed; where that is, is shown.
+// From a refused form the way back is the browser's own. Where that loads the page anew, what was typed is filled in
+// again from what was kept of the last form sent; a form that hides it is opened.
+document.addEventListener("submit", ({target: form}) => {
+  if (form.method !== "post") return;
+  const typed = [...new FormData(form)].filter(([name]) => name !== "csrf");
+  const sent = {page: location.href, place: [...document.forms].indexOf(form), action: form.action, typed};
+  sessionStorage.setItem("sent", JSON.stringify(sent));
+});
 document.addEventListener("click", (event) => {
   if (!event.target.closest("[data-back]") || history.length < 2) return;
   event.preventDefault();
   history.back();
 });
 window.addEventListener("pageshow", () => {
+  const sent = JSON.parse(sessionStorage.getItem("sent"));
+  const isBack = performance.getEntriesByType("navigation")[0].type === "back_forward";
+  const form = sent && isBack && sent.page === location.href ? document.forms[sent.place] : null;
+  if (form && form.action === sent.action) fillIn(form, new Map(sent.typed));
+  if (!document.querySelector("[data-back]")) sessionStorage.removeItem("sent");
   for (const field of document.querySelectorAll("details form :is(input, textarea)")) {
     if (field.value !== field.defaultValue || field.checked !== field.defaultChecked) field.closest("details").open = true;
   }
 });
+function fillIn(form, typed) {
+  for (const field of form.elements) {
+    if (field.type === "checkbox") field.checked = typed.get(field.name) === field.value;
+    else if (field.type !== "hidden" && typed.has(field.name)) field.value = typed.get(field.name);
+  }
+}
 
 // A choice in a filter takes effect at once.
 document.addEventListener("change", (event) => {

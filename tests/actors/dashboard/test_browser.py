@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Callable
 
 import httpx2
+import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route, expect
 
@@ -586,10 +587,15 @@ def test_a_correction_keeps_each_line_as_it_was(site: Site, go: Go) -> None:
     site.problems = [one for one in site.problems if "400" not in one]
 
 
-def test_the_way_back_from_a_refused_form_leads_to_what_was_typed(site: Site, go: Go) -> None:
+@pytest.mark.parametrize("is_kept_by_the_browser", [True, False])
+def test_the_way_back_from_a_refused_form_leads_to_what_was_typed(
+    site: Site, go: Go, *, is_kept_by_the_browser: bool
+) -> None:
     page = go("/sleep")
     page.get_by_text("Change the schedule").click()
     page.get_by_label("Deep", exact=True).fill("each full moon")
+    if not is_kept_by_the_browser:
+        page.evaluate("for (const form of document.forms) form.autocomplete = 'off'")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("alert")).to_contain_text("each full moon")
     page.get_by_role("link", name="Back").click()
