@@ -13,6 +13,8 @@ from projections.spaces.lexical import STOP_WORDS, stem_words
 
 _TOKEN: Final = re.compile(r"[-+$€£]?\w+(?:[-'’.:,/@&_]\w+)*['’]?|[.,;:!?()]")
 _PREPOSITIONS: Final = frozenset("in for at on of from under near during".split())
+COMPLEMENTS: Final = _PREPOSITIONS.union("about with without to that which who".split())
+"""Words that begin what restricts a noun: "tickets for guests", "requests that only touch docs"."""
 RECURRING: Final = "every"
 """Stands for the preposition of "every Monday" and "on Mondays"."""
 _EACH: Final = frozenset("every each".split())
@@ -51,6 +53,8 @@ class Phrase(NamedTuple):
     start: int
     follows: str
     """The word before it, casefolded; empty at the start."""
+    after: str
+    """All words between it and the phrase before, without determiners."""
     scope: bool
     """Whether it can restrict a statement: a quantity ("for 3 days") and a date ("on Monday") can't."""
 
@@ -117,7 +121,8 @@ def _phrase(borders: list[_Token], run: Iterable[_Token], verb: int) -> Phrase |
     `verb` is the place of the first verb of a state; -1 without one.
     """
     owner = borders[-1].word if borders and borders[-1].word in _PRONOUNS else ""
-    named = ["", *(token.word for token in borders if token.word not in _DETERMINERS)][-1]
+    between = [token.word for token in borders if token.word not in _DETERMINERS]
+    named = between[-1] if between else ""
     preposition = named if named in _PREPOSITIONS else ""
     if named in _EACH | _PLURAL_TIMES:
         preposition = RECURRING
@@ -143,5 +148,6 @@ def _phrase(borders: list[_Token], run: Iterable[_Token], verb: int) -> Phrase |
         counts=counts,
         start=first.start,
         follows=borders[-1].word if borders else "",
+        after=" ".join(between),
         scope=preposition in {"", RECURRING} or not (counts or first.word in TIMES),
     )

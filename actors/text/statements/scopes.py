@@ -7,10 +7,11 @@ verb at once ("lives in Bonn"), or where nothing else differs.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
-from actors.text.statements.phrases import DAYS, FIRST, RECURRING, THIRD, Phrase, moved, phrases, subject
+from actors.text.statements.phrases import COMPLEMENTS, DAYS, FIRST, RECURRING, THIRD, Phrase, moved, phrases, subject
 from actors.text.statements.statement import VERB, Statement, Word
 from actors.text.text_equivalence import ENGLISH
 from projections.spaces.lexical import stem_words
@@ -22,7 +23,11 @@ _NO_HEADS: Final = frozenset(
 _PRONOUN: Final = re.compile(r"\b(?:he|she|they)\b")
 _VERSIONS: Final = frozenset(stem_words("old new former current previous latest another".split()))
 """Modifiers that tell versions of one thing apart, not two things."""
-
+_CONDITION: Final = re.compile(r"[^,;:.!?]*\b(?:if|unless|whenever)\b(?! I\b)", re.IGNORECASE)
+"""A condition in the first clause of a statement; "if I remember right" is none."""
+_THIS_TIME: Final = re.compile(
+    r"(?<!from )(?<!since )(?<!of )(?<!starting )\bthis (?:once|time|week|weekend|month)\b", re.IGNORECASE
+)
 
 _CODE: Final = re.compile(r"[^\W\d][^\W\d_-]*+[-_]?\d")
 """Begins a word that is the name of one of several: "F-03", "L227F", "PR-12"; "10am" is a value."""
@@ -61,11 +66,16 @@ def are_of_different_subjects(
         later={stem for phrase in right for stem in phrase.stems},
         told={stem for phrase in left if not phrase.before for stem in phrase.stems},
     )
-    if left and right and not (later.announces_change or later.ends) and _narrows(left[0], right[0], known.earlier):
+    is_change = later.announces_change or bool(later.ends)
+    if left and right and _is_exception(left, right, known.earlier, is_change=is_change):
+        return True
+    if _CONDITION.match(later.text) and not _CONDITION.match(earlier.text):
+        return True
+    if _THIS_TIME.search(later.text) and any(phrase.preposition == RECURRING for phrase in left):
         return True
     if left and right and _has_other_head(left[0], right[0], earlier, later):
         predicates = [{stem for phrase in side[1:] for stem in phrase.stems} for side in (left, right)]
-        if not (later.announces_change or later.ends) or not predicates[0].isdisjoint(predicates[1]):
+        if not is_change or not predicates[0].isdisjoint(predicates[1]):
             return True
     return any(
         _are_other_kinds(one, other, known) or (not (is_value(one) or is_value(other)) and _exclude(one, other, known))
@@ -124,6 +134,24 @@ def _narrows(one: Phrase, other: Phrase, stems: set[str]) -> bool:
     added = other.stems[: -len(one.stems)]
     is_subject = one.before and other.before and other.stems[len(added) :] == one.stems
     return is_subject and not stems.issuperset(added) and _VERSIONS.isdisjoint(added)
+
+
+def _is_exception(left: Sequence[Phrase], right: Sequence[Phrase], stems: set[str], *, is_change: bool) -> bool:
+    """Return whether a later statement is about a part of what an earlier one is about: a kind, or a time that recurs.
+
+    "Passwords expire" is about all of them, so "Passwords of services no longer expire" is an exception. "The password"
+    is a single one, and "The password for the house is now …" may name it more fully.
+    """
+    is_general = left[0].before and not left[0].follows
+    if _narrows(left[0], right[0], stems) and (is_general or not is_change):
+        return True
+    if right[0].before and right[0].preposition == RECURRING and stems.isdisjoint(right[0].stems):
+        return all(phrase.preposition != RECURRING for phrase in left)
+    return is_general and any(
+        head.stems[-1] == left[0].stems[-1] and other.before and other.after in COMPLEMENTS and other.scope
+        for head, other in pairwise(right)
+        if stems.isdisjoint(other.stems)
+    )
 
 
 def _has_other_head(one: Phrase, other: Phrase, earlier: Statement, later: Statement) -> bool:

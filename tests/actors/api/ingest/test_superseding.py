@@ -501,6 +501,40 @@ async def test_additions_other_kinds_and_denied_ends_correct_nothing(mind: Mind,
     assert "may_supersede" not in await mind("store_memory", content=addition)
 
 
+EXCEPTIONS = (
+    ("Tents cost 20 euros a night.", "Tents with a power line now cost 26 euros a night."),
+    ("Hives are checked every two weeks.", "Young hives are now checked every week."),
+    ("Bills are paid by Ida.", "Bills for the boathouse are now paid by Tom instead of Ida."),
+    ("Letters are franked at the office.", "Letters to Norway are no longer franked at the office."),
+    ("The bar closes at 23:00.", "On Sundays the bar now closes at 21:00."),
+    ("The sauna is heated on Thursdays.", "This week the sauna is heated on Wednesday instead of Thursday."),
+    ("Lodgers may keep the key for two days.", "Lodgers may now keep the key for five days if they pay a deposit."),
+)
+
+
+@pytest.mark.parametrize(("rule", "exception"), EXCEPTIONS)
+async def test_an_exception_leaves_the_rule_standing(mind: Mind, rule: str, exception: str) -> None:
+    await kept(mind, rule)
+    assert "may_supersede" not in await mind("store_memory", content=exception)
+
+
+@pytest.mark.parametrize(
+    ("statement", "correction"),
+    [
+        ("The bar closes at 23:00.", "The bar by the lake now closes at 21:00."),
+        ("The alarm code is 4417.", "The alarm code for the boathouse is now 9026."),
+        ("Tents cost 20 euros a night.", "Tents now cost 26 euros a night, if I remember right."),
+        ("The sauna is heated on Thursdays.", "From this week on the sauna is heated on Wednesdays."),
+    ],
+)
+async def test_a_fuller_name_a_doubt_and_a_first_time_are_no_exception(
+    mind: Mind, statement: str, correction: str
+) -> None:
+    old = await kept(mind, statement)
+    answer = await mind("store_memory", content=correction)
+    assert [one["id"] for one in answer["may_supersede"]] == [old]
+
+
 async def test_the_audit_tells_what_was_found_without_any_words_of_the_memories(mind: Mind) -> None:
     old = await kept(mind, FEE)
     new = await kept(mind, RAISED)
