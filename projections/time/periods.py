@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
 DAY: Final = timedelta(days=1)
+A_MONTH: Final = timedelta(days=31)
 UNIT_DAYS: Final = {
     "second": 1 / 86_400,
     "minute": 1 / 1_440,

@@ -19,13 +19,15 @@ from projections.projection import digest_of
 from projections.spaces.directed import Direction
 from projections.storage.arrays import GrowableArray, Mask, Rows, RowSlices, Scores, reduce_rows
 from projections.time.expressions import find_intervals
-from projections.time.periods import DAY, Interval
+from projections.time.periods import A_MONTH, DAY, Interval
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _DECAY: Final = 0.5
 """Gap at which the score falls to 1/e, as a share of the query's interval, and at least a day."""
 _OVERLAP_EXPONENT: Final = 0.2
 """Power of the overlap's share: a memory of the very year beats one of its century."""
+_SHARP_EXPONENT: Final = 0.5
+"""The same for a query for a month or less: a text that names the year of it says little."""
 _MIN_SHARE: Final = 1e-3
 _CREATED_WEIGHT: Final = 0.9
 """Weight of the day of `created_at`, where a time in the text weighs 1."""
@@ -130,20 +132,23 @@ class TimeMentions:
     def time_scores(self, intervals: Sequence[Interval], rows: Rows) -> Scores:
         """Return how well each of these rows matches one of the intervals, in [0, 1], shape (rows,).
 
-        The best of its own intervals counts: exp(-gap / decay), times the power `_OVERLAP_EXPONENT` of the overlap's
-        share of the union.
+        The best of its own intervals counts: exp(-gap / decay), times a power of the overlap's share of the union. A
+        memory created within a month or less counts in full: each of its days is a time of it.
         """
         indices, lengths = self._slices.indices(rows)
         start, end = self._days.array[indices].T
+        created = (np.cumsum(lengths) - lengths)[lengths > 0]
         scores = np.zeros(len(indices))
         for since, until in _days(intervals):
             gap = np.maximum(0.0, np.maximum(start - until, since - end))
             overlap = np.minimum(end, until) - np.maximum(start, since)
             share = np.clip(overlap / (np.maximum(end, until) - np.minimum(start, since)), _MIN_SHARE, 1.0)
             near = np.exp(-gap / max(1.0, _DECAY * (until - since)))
-            np.maximum(scores, near * share**_OVERLAP_EXPONENT, out=scores)
-        first = np.cumsum(lengths) - lengths
-        scores[first[lengths > 0]] *= _CREATED_WEIGHT
+            is_sharp = until - since <= A_MONTH / DAY
+            if is_sharp:
+                share[created[(since <= start[created]) & (end[created] <= until)]] = 1.0
+            np.maximum(scores, near * share ** (_SHARP_EXPONENT if is_sharp else _OVERLAP_EXPONENT), out=scores)
+        scores[created] *= _CREATED_WEIGHT
         return reduce_rows(np.maximum, scores, lengths).astype(np.float32)
 
     def within(self, intervals: Sequence[Interval], rows: Rows) -> Mask:

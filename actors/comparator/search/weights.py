@@ -6,7 +6,6 @@ memories that recall found. `scripts/train/fusion.py` fits the numbers in `auto.
 """
 
 from collections.abc import Collection, Mapping
-from datetime import timedelta
 from math import exp, log1p
 from pathlib import Path
 from typing import Annotated, Final
@@ -27,6 +26,7 @@ from events.vocabulary.values import Modality
 from projections.atlas.atlas import Atlas
 from projections.spaces.lexical import term_frequencies
 from projections.storage.arrays import Mask, Scores, top_k
+from projections.time.periods import A_MONTH
 from projections.time.time_mentions import QueryHints
 
 FILE: Final = Path(__file__).with_name("auto.json")
@@ -55,7 +55,6 @@ IMAGE_FACTOR: Final = 4.0
 """Factor of the weight of what images show where only images are searched: their captions are short and alike, and
 standardising would let small differences between them decide."""
 
-A_MONTH: Final = timedelta(days=31)
 SHARP_TIME_FACTOR: Final = 1.5
 """Factor of the weight of times where a question names a month, a day or less: fewer memories are of it than of a year,
 so it tells more."""

@@ -356,3 +356,13 @@ async def test_a_named_month_weighs_more_than_a_named_year(context: Context) -> 
         asked = parse({"query": f"Who leads the society in {time}?", "profile": "auto", "explain": True}, SearchGraph)
         applied[time] = (await search_graph(context, asked))["weightsApplied"]["e2_temporal_recent"]
     assert applied["March 2021"] > 1.25 * applied["2021"], applied
+
+
+async def test_the_minutes_of_a_month_come_before_those_that_name_its_year(context: Context) -> None:
+    for month in range(1, 13):
+        for day, told in ((4, "The hose and the gate were on the agenda."), (18, "The agenda: compost, then benches.")):
+            content = f"Allotment committee. {told} Plan for 2023: a new shed. Present: Ida, Tom."
+            await store(context, content, created_at=f"2023-{month:02}-{day:02}T18:00:00Z")
+    for question, month in (("What was on the agenda in June 2023?", "06"), ("Who was present in March 2023?", "03")):
+        results = await search(context, question, profile="auto")
+        assert {one["createdAt"][:7] for one in results[:2]} == {f"2023-{month}"}
