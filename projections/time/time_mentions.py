@@ -68,6 +68,8 @@ class QueryHints(msgspec.Struct, frozen=True, kw_only=True):
     """The time between the question and now, of which the question can't know; None if it is asked now."""
     subject: str = ""
     """Its subject, where that is shorter than its text."""
+    kind: tuple[str, ...] = ()
+    """Words that statements use, if it asks for all of their kind, as for all decisions."""
     words: frozenset[str] = frozenset()
     """Its casefolded words, which may include names of speakers."""
     numbers: tuple[str, ...] = ()

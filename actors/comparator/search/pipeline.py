@@ -20,12 +20,20 @@ from actors.comparator.rows import NO_ROWS
 from actors.comparator.search import fusion, period
 from actors.comparator.search.explanation import RankedRows, explain_page
 from actors.comparator.search.recall import recall
-from actors.comparator.search.relevance import LEAST, NOTHING_FOUND, estimate, names_something_else, relevance_by_words
+from actors.comparator.search.relevance import (
+    LEAST,
+    NAMING,
+    NOTHING_FOUND,
+    estimate,
+    names_something_else,
+    relevance_by_words,
+    tells_of_kind,
+)
 from actors.comparator.search.versions import latest_versions, version_bonus, without_superseded
 from actors.comparator.search.weights import applied_weights, by_space
 from actors.runtime.settings import Confidence
 from actors.text.queries.query_hints import is_answer
-from events.spaces import E2, E12
+from events.spaces import E2, E6, E12
 from projections.atlas.atlas import Atlas
 from projections.storage.arrays import Mask, Rows, Scores, top_k, union
 from projections.time.time_mentions import QueryHints
@@ -55,6 +63,8 @@ SHARED_PENALTY: Final = 0.5
 """What a memory of a shared namespace ranks lower, in standard deviations of the fused scores: a clearly better match
 still comes before those of the project."""
 
+KIND_BONUS: Final = 1.5
+"""What a memory ranks higher that uses a word of the kind that a question asks for, in the same deviations."""
 
 CausalBonus: TypeAlias = Callable[[Atlas, Search, Mask], Mapping[int, float]]
 
@@ -162,6 +172,8 @@ def _relevance(
         return NOTHING_FOUND
     if period.asks_for_all(request.hints):
         return period.period_relevance(atlas, request.hints, rows)
+    if request.hints.kind:
+        return LEAST if tells_of_kind(atlas, request, rows[:NAMING]).any() else NOTHING_FOUND
     relevance = estimate(atlas, request, similarities, rows, eligible)
     if relevance is None:
         return None
@@ -228,6 +240,9 @@ def _order(candidates: fusion.Candidates, given: _Given, turns: Rows, later: Map
     if given.weighs(fusion.WORDING_AROUND):
         candidates.score_around(neighbours, in_session, relying)
     contributions = candidates.contributions(given.weights)
+    if request.hints.kind:
+        of_kind = np.float32(KIND_BONUS) * tells_of_kind(atlas, request, rows)
+        contributions[E6] = contributions.get(E6, np.float32(0)) + of_kind
     fused = _add_time(contributions, atlas, request.hints, rows)
     bonuses = {"context": fusion.neighbour_bonus(fused, neighbours, in_session, relying)}
     if request.include_alignment:

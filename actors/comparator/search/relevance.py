@@ -180,6 +180,14 @@ def relevance_by_words(atlas: Atlas, request: Search, rows: Rows) -> Relevance |
     return None
 
 
+def tells_of_kind(atlas: Atlas, request: Search, rows: Rows) -> Mask:
+    """Return which rows use a word of the kind of statement that a question asks for, shape (rows,)."""
+    found = np.zeros(len(rows), np.bool_)
+    for word in request.hints.kind:
+        found |= contain_words(atlas, request.embeddings, word, rows)
+    return found
+
+
 def names_something_else(atlas: Atlas, request: Search, rows: Rows, eligible: Mask) -> bool:
     """Tell whether what was found is about something else than the question names, however similar it is.
 

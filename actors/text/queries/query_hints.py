@@ -6,6 +6,7 @@ from typing import Final
 
 from actors.text.queries.causal_questions import DO, causal_direction, causal_subject
 from actors.text.queries.dates import sample_moments
+from actors.text.queries.kinds import asked_kind
 from actors.text.queries.speaking import find_asked_speaker
 from actors.text.queries.subjects import GENERAL, OF_TIME, is_general, rest_of, session_asked
 from projections.spaces.lexical import STOP_WORDS, stem_words
@@ -250,11 +251,13 @@ def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -
     rest = rest_of(timed, asked_at)
     latest = not intervals and asks_for_latest(query)
     session = session_asked(query)
+    time_only = bool(intervals) and is_general(rest)
+    kind = () if time_only else asked_kind(rest)
     return QueryHints(
         direction=causal_direction(query),
         intervals=intervals,
         day_parts=tuple(find_day_parts(timed, asked_at)) if intervals else (),
-        time_only=bool(intervals) and is_general(rest),
+        time_only=time_only,
         said_by=find_asked_speaker(rest, OF_TIME),
         session_asked=session,
         asked_at=asked_at if session else None,
@@ -266,5 +269,6 @@ def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -
         words=words(query),
         numbers=_named_numbers(rest),
         digits=_numbers_of_things(rest) if _asks(query) else (),
-        subject=_without_last(causal_subject(query)) if latest else "",
+        kind=kind,
+        subject=" ".join(kind) or (_without_last(causal_subject(query)) if latest else ""),
     )

@@ -203,3 +203,41 @@ async def test_a_question_with_a_subject_is_not_about_the_last_session(
     await store(context, OWL, created_at="2026-07-07T23:30:00")
     await store(context, "The ladder is in the glazier's shed.", created_at="2026-07-06T23:30:00")
     assert (await ask(agent, question))[0] != "confident" or (await ask(agent, question))[1][0] != OWL
+
+
+CREW = (
+    "We agreed to sail to Anholt in the last week of July.",
+    "Decision: the old mainsail is sold.",
+    "TODO: renew the flares before June.",
+    "Open: nobody has ordered the antifouling paint.",
+    "Ida prefers the forward cabin.",
+    "Bug: the depth sounder shows zero below three metres.",
+    "The harbour fee is 1,900 kroner a season.",
+    "The engine has run for 812 hours.",
+    "Tom's brother keeps bees on Funen.",
+    "The ferry was full of cyclists.",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which decisions did we make?", CREW[:2]),
+        ("open tasks", CREW[2:4]),
+        ("list the user's preferences", CREW[4:5]),
+        ("Are there known bugs?", CREW[5:6]),
+    ],
+)
+async def test_a_kind_of_statement_is_found_by_the_words_that_such_statements_use(
+    agent: Agent, question: str, expected: tuple[str, ...]
+) -> None:
+    for content in CREW:
+        await agent.call("store_memory", content=content)
+    confidence, found = await ask(agent, question)
+    assert (confidence, {*found[: len(expected)]}) == ("uncertain", {*expected})
+
+
+async def test_an_answer_says_by_which_words_a_kind_was_looked_for_and_when_none_uses_them(agent: Agent) -> None:
+    await agent.call("store_memory", content="The ferry was full of cyclists.")
+    answer = await agent.call("search_graph", query="What have we decided?")
+    assert (answer["confidence"], answer["read_as"]) == ("nothing", "decision, decided, agreed, chose, settled")

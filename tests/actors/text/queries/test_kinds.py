@@ -1,0 +1,43 @@
+"""Which queries ask for all statements of a kind."""
+
+import pytest
+
+from actors.text.queries.kinds import asked_kind
+
+
+@pytest.mark.parametrize(
+    ("query", "word"),
+    [
+        ("Which decisions did we make?", "agreed"),
+        ("What have we decided so far?", "agreed"),
+        ("list all open tasks", "todo"),
+        ("Can you show me the todos?", "todo"),
+        ("user preferences", "likes"),
+        ("What does the user prefer?", "likes"),
+        ("Do we have any rules?", "convention"),
+        ("known bugs", "fails"),
+        ("lessons learned", "pitfall"),
+    ],
+)
+def test_a_kind_of_statement_is_asked_for(query: str, word: str) -> None:
+    assert word in asked_kind(query)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Which decisions concern the greenhouse?",
+        "tasks for Tom",
+        "The bugs are gone",
+        "fix the bugs",
+        "run the tasks",
+        "remember my preferences",
+        "When was this decided?",
+        "rules must never be broken",
+        "What are the rules of chess?",
+        "Which bugs and tasks are known?",
+        "known bugs " * 20,
+    ],
+)
+def test_other_queries_ask_for_no_kind(query: str) -> None:
+    assert asked_kind(query) == ()
