@@ -28,6 +28,8 @@ document.addEventListener("click", (event) => {
   history.back();
 });
 window.addEventListener("pageshow", () => {
+  // A choice in a filter belongs to the page to which it led: here the list is still that of the former one.
+  for (const option of document.querySelectorAll("form.controls option")) option.selected = option.defaultSelected;
   for (const field of document.querySelectorAll("details form :is(input, textarea)")) {
     if (field.value !== field.defaultValue || field.checked !== field.defaultChecked) field.closest("details").open = true;
   }
