@@ -231,5 +231,22 @@ def test_home_names_no_agreement_as_enough_that_is_not_and_tells_of_further_proj
     assert "2 more projects" in page
 
 
+def test_a_list_of_sessions_that_is_cut_says_so() -> None:
+    session = {"session": "standup", "namespace": "shop", "count": 2, "last": "2026-03-09T09:12:00+00:00"}
+    nothing = dict.fromkeys(("namespace", "session", "tag", "day", "last"))
+    listed = {"memories": [], "total": 0, "offset": 0, "page_size": 40, "namespaces": {"shop": 2}, "state": "live"}
+    for most, words in ((1, True), (2, False)):
+        page = rendered(
+            "timeline.html",
+            **nothing,
+            **listed,
+            chart={"bars": []},
+            sessions=[session],
+            most_sessions=most,
+            more_sessions=None,
+        )
+        assert ("No more than the latest 1 are shown" in page) is words
+
+
 def test_a_mode_says_what_it_does_beyond_the_lighter_ones() -> None:
     assert [mode for mode, does in MODES.items() if "causes" in does] == ["deep"], "REM includes what deep does"
