@@ -36,8 +36,8 @@ RUNS: Final = {
 
 MODES: Final = {
     "light": "Merges copies and hides what matters too little",
-    "deep": "Also merges near copies and groups memories by topic",
-    "rem": "Also looks for patterns, drift and causes",
+    "deep": "Also merges near copies, groups memories by topic and looks for causes",
+    "rem": "Also looks for patterns and drift",
 }
 """Modes of the runs that a person may start, and what they do."""
 

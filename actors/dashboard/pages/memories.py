@@ -39,6 +39,7 @@ async def memory(request: Request) -> Response:
         life=life["events"],
         more_life="next_before" in life or life.get("recalls_left_out", 0) > 0,
         edges=await _edges(request, asked) if live else [],
+        most_edges=NEIGHBOURS,
         similar=await _similar(request, own) if live else [],
     )
 
@@ -62,6 +63,7 @@ async def graph(request: Request) -> Response:
         "graph.html",
         centre=centre,
         neighbours=neighbours,
+        most=IN_GRAPH,
         texts={one["id"]: one["content"] for one in (centre, *neighbours)},
         depth=depth,
         picture=place_neighbours(centre, neighbours),

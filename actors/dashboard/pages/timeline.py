@@ -51,6 +51,7 @@ async def timeline(request: Request) -> Response:
         "timeline.html",
         chart=bars_of_days(calendar["days"], SHOWN_DAYS, datetime.now().astimezone().date()),
         sessions=calendar["sessions"][:sessions],
+        most_sessions=MOST_SESSIONS,
         more_sessions=MOST_SESSIONS if len(calendar["sessions"]) > sessions else None,
         namespaces=calendar["namespaces"],
         memories=found["memories"],

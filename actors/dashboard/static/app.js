@@ -40,6 +40,8 @@ window.addEventListener("pageshow", () => {
   const form = sent && isBack && sent.page === location.href ? document.forms[sent.place] : null;
   if (form && form.action === sent.action) fillIn(form, new Map(sent.typed));
   if (!document.querySelector("[data-back]")) sessionStorage.removeItem("sent");
+  // A choice in a filter belongs to the page to which it led: here the list is still that of the former one.
+  for (const option of document.querySelectorAll("form.controls option")) option.selected = option.defaultSelected;
   for (const field of document.querySelectorAll("details form :is(input, textarea)")) {
     if (field.value !== field.defaultValue || field.checked !== field.defaultChecked) field.closest("details").open = true;
   }

@@ -11,6 +11,7 @@ async function start() {
   const say = (text) => { document.getElementById("map-status").textContent = text; };
   const context = canvas.getContext("2d");
   const view = { x: 0.5, y: 0.5, zoom: 1 };
+  say("Loading the map…");
   let meta, n, x, y, age, codes, colour, group, palette, texts, chosen, asked, pending = 0;
   if (!await load(holder.dataset.points, holder.dataset.salience ? "none" : holder.dataset.colour)) return;
 

@@ -20,6 +20,15 @@ CAUSES = (
     "Because a swan nested on the lock gate, the canal stayed closed in May.",
     "The canal was closed in May, so the barges carried no gravel.",
 )
+BROKEN_WORDS = """cells => cells.filter(cell => cell.checkVisibility()).flatMap(cell => {
+  const text = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT).nextNode();
+  return [...text.data.matchAll(/\\S+/g)].filter(word => {
+    const range = document.createRange();
+    range.setStart(text, word.index); range.setEnd(text, word.index + word[0].length);
+    return range.getClientRects().length > 1;
+  }).map(word => word[0]);
+})"""
+"""The words of cells that are broken over two lines."""
 PAYMENTS = "/search?q=Why+were+payments+down%3F"
 
 
@@ -115,6 +124,10 @@ def test_the_past_shows_the_store_as_it_was(go: Go) -> None:
     expect(page.locator("#then input[name=at]")).to_have_value("8")
     page.get_by_role("button", name="Show what they changed").click()
     expect(page.locator("#job")).to_contain_text("memories stored")
+    expect(page.locator("#job")).to_contain_text(re.compile(r"The events by kind: .*memory stored \d+"))
+    page.get_by_role("link", name="Read them all").click()
+    page.wait_for_url("**/audit?since=9*")
+    expect(page.locator(".audit tbody tr").last.locator(".number")).to_have_text("9")
     go("/past?at=8")
     page.get_by_role("link", name="Look at the store as it was then").click()
     expect(page.locator(".past-banner")).to_contain_text(re.compile(r"after event 8 \(20\d\d-\d\d-\d\d \d\d:\d\d\)"))
@@ -296,6 +309,18 @@ def test_memories_are_browsed_by_day_and_by_session(go: Go) -> None:
     page.locator("section[aria-labelledby=sessions] a.text").first.click()
     expect(page.get_by_role("heading", name="Session “team”")).to_be_visible()
     expect(page.locator("section[aria-label=Memories] a.text").first).to_contain_text("Sessions expire")
+    page.get_by_label("Show").select_option("what was forgotten")
+    page.wait_for_url("**state=forgotten*")
+    expect(page.get_by_role("heading", name="Session “team”")).to_be_visible()
+
+
+def test_the_way_back_from_a_choice_leads_to_the_list_and_its_choice(go: Go) -> None:
+    page = go("/timeline")
+    page.get_by_label("Project").select_option("home")
+    page.wait_for_url("**namespace=home*")
+    page.go_back()
+    expect(page.get_by_label("Project")).to_have_value("")
+    expect(page.locator(".entry", has_text="Payments were down")).to_be_visible()
 
 
 def test_the_surroundings_of_a_memory_are_a_graph_and_a_list(site: Site, go: Go) -> None:
@@ -331,6 +356,15 @@ def test_no_page_has_a_serious_barrier(site: Site, go: Go) -> None:
     assert {place: problems for place, problems in found.items() if problems} == {}
 
 
+def test_a_hint_in_an_empty_field_is_as_readable_as_other_soft_text(go: Go) -> None:
+    page = go("/audit")
+    colour = "(one, part) => getComputedStyle(one, part).color"
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        hint = page.get_by_label("By").evaluate(colour, "::placeholder")
+        assert hint == page.locator(".summary").evaluate(colour, None), scheme
+
+
 def test_everything_is_reached_with_the_keyboard(go: Go) -> None:
     page = go("/timeline")
     page.keyboard.press("Tab")
@@ -352,8 +386,15 @@ def test_pages_fit_a_phone_and_are_read_without_javascript(site: Site, browser: 
     for path in PAGES:
         page.goto(site.address + path)
         assert page.get_by_role("heading", level=1).count() == 1
+    page.goto(f"{site.address}/map")
+    expect(page.locator("#map-status")).to_be_empty()
     page.goto(site.address + PAYMENTS)
     assert "Payments were down" in results(page)[0]
+    page.locator(".weights summary").click()
+    assert "Without JavaScript, choose “my own weights”" in page.locator(".weights").inner_text()
+    page.get_by_label("Kind of question").select_option("my own weights")
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator(".summary")).to_contain_text("ranked by your weights")
     context.close()
     context = site.watch(browser.new_context(viewport={"width": 360, "height": 640}))
     page = context.new_page()
@@ -362,6 +403,11 @@ def test_pages_fit_a_phone_and_are_read_without_javascript(site: Site, browser: 
         page.goto(site.address + path)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
     assert page.evaluate("[...document.querySelectorAll('.table')].every(one => one.scrollWidth <= one.clientWidth)")
+    box = page.goto(f"{site.address}/sleep?idle=yes") and page.get_by_label("Also runs").bounding_box()
+    assert box
+    assert max(box["width"], box["height"]) < 30
+    page.goto(site.address + PAYMENTS)
+    assert page.locator(".why th[scope=row]").evaluate_all(BROKEN_WORDS) == []
     page.goto(f"{site.address}/memory/{site.ids[3]}/graph")
     assert page.locator(".graph text").first.evaluate("one => one.getBoundingClientRect().height") >= 10
     middle = page.locator(".graph circle").first.bounding_box()
@@ -423,6 +469,7 @@ def test_below_a_long_memory_is_what_can_be_done_with_it(site: Site, go: Go) -> 
     command = [COMMAND, "store", long, "--data", str(site.folder), "--namespace", "buoys"]
     subprocess.run(command, capture_output=True, check=True)
     page = go("/search?q=buoys&namespace=buoys")
+    expect(page.locator(".result blockquote")).to_have_attribute("tabindex", "0")  # also where browsers add none
     page.click(".result h2 a")
     page.wait_for_url("**/memory/**")  # and its styles, on which heights depend
     text = page.locator(".memory .content")
@@ -544,6 +591,7 @@ def test_a_correction_is_told_in_results_and_on_both_memories(site: Site) -> Non
     assert f'superseded by <a href="/memory/{new}"' in results
     assert f'Superseded by</strong> <a href="/memory/{new}">The winter tyres are stacked' in before
     assert f'Corrects</dt><dd><a href="/memory/{old}">The winter tyres are kept' in after
+    assert f'superseded by <a href="/memory/{new}"' in after, "among what is most similar"
 
 
 def test_tags_are_edited_found_and_taken_back(site: Site, go: Go) -> None:
@@ -619,3 +667,13 @@ def test_a_run_shows_the_causes_that_it_found(site: Site, go: Go) -> None:
     for text in CAUSES:
         expect(causes).to_contain_text(text)
     expect(causes).to_contain_text("stated by “so”")
+
+
+def test_a_list_of_neighbours_that_is_cut_says_so(site: Site, go: Go) -> None:
+    centre = site.ids[7]
+    pages = [{"content": f"Page {one} of the almanac.", "namespace": "home", "link_to": [centre]} for one in range(61)]
+    (site.folder / "almanac.jsonl").write_text("\n".join(map(json.dumps, pages)))
+    command = [COMMAND, "import", str(site.folder / "almanac.jsonl"), "--data", str(site.folder)]
+    subprocess.run(command, capture_output=True, check=True)
+    expect(go(f"/memory/{centre}").locator("main")).to_contain_text("No more than the nearest 60 are shown")
+    expect(go(f"/memory/{centre}/graph").locator("main")).to_contain_text("No more than the nearest 30 are shown")

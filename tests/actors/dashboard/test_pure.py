@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections import defaultdict
 from datetime import date, timedelta
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -14,7 +15,8 @@ from actors.api.parts import reasons, run_summary
 from actors.dashboard.charts import bars_of_days
 from actors.dashboard.comparisons import mark_differences, why_above
 from actors.dashboard.graph_layout import LABEL_HEIGHT, LETTER_WIDTH, place_neighbours
-from actors.dashboard.templating import when
+from actors.dashboard.jobs import Job
+from actors.dashboard.templating import MODES, TEMPLATES, when
 
 FOLDER = Path(actors.dashboard.__file__).parent
 
@@ -191,3 +193,60 @@ def test_a_run_is_told_by_what_it_did() -> None:
     assert run_summary({"merged": 0, "pruned": 0, "moved": 3, "clusters": 0}) == "3 moved"
     assert run_summary({"merged": 0, "strengthened": 36, "shortcuts": 1}) == "36 stronger links, 1 shortcut"
     assert run_summary({"merged": 0, "pruned": 0, "clusters": 0, "patterns": 0, "causes": 0}) == "changed nothing"
+
+
+def rendered(template: str, **values: Any) -> str:
+    """Return a page of a caller who may only read, for a template that needs no request."""
+    base = {"path": "/", "as_of": None, "csrf": "", "read_only": None, "may_write": False, "sees_all": True}
+    return TEMPLATES.get_template(template).render(base, link=lambda path, **_: path, **values)
+
+
+def test_the_page_of_what_changed_names_each_kind_and_how_many_more_there_are() -> None:
+    freed = {"total": 2, "shown": [{"id": "a", "text": "The ferry leaves at nine."}]}
+    found = {
+        "a": {"seq": 7, "at": None},
+        "b": {"seq": 9, "at": None},
+        "memories": {"freed": freed},
+        "goals": {"total": 4, "shown": [{"description": "ferries"}]},
+        "links": {"total": 0},
+        "events": {"total": 2, "by_kind": {"memory_superseded": 2}},
+    }
+    page = rendered("job.html", job=Job("changes", "reader", result=found))
+    assert "2 memories brought back, since what stood for them was erased" in page
+    assert "3 more goals" in page
+    assert "memory superseded 2" in page
+
+
+def test_home_names_no_agreement_as_enough_that_is_not_and_tells_of_further_projects() -> None:
+    page = rendered(
+        "home.html",
+        calendar={"total": 14, "namespaces": {f"project-{one}": 1 for one in range(14)}},
+        chart={"bars": []},
+        status={"memories": defaultdict(int), "read_only": None, "log": {"position": 14}, "folder": "store"},
+        workspace={"ignited": [], "candidates": [{"content": "The mast was painted.", "r": 0.7967}]},
+        last_run=None,
+        latest=[],
+    )
+    assert "agree by 0.79, and 0.80 is needed" in page
+    assert "2 more projects" in page
+
+
+def test_a_list_of_sessions_that_is_cut_says_so() -> None:
+    session = {"session": "standup", "namespace": "shop", "count": 2, "last": "2026-03-09T09:12:00+00:00"}
+    nothing = dict.fromkeys(("namespace", "session", "tag", "day", "last"))
+    listed = {"memories": [], "total": 0, "offset": 0, "page_size": 40, "namespaces": {"shop": 2}, "state": "live"}
+    for most, words in ((1, True), (2, False)):
+        page = rendered(
+            "timeline.html",
+            **nothing,
+            **listed,
+            chart={"bars": []},
+            sessions=[session],
+            most_sessions=most,
+            more_sessions=None,
+        )
+        assert ("No more than the latest 1 are shown" in page) is words
+
+
+def test_a_mode_says_what_it_does_beyond_the_lighter_ones() -> None:
+    assert [mode for mode, does in MODES.items() if "causes" in does] == ["deep"], "REM includes what deep does"
