@@ -122,8 +122,6 @@ _AFFECTED: Final = re.compile(
     re.IGNORECASE,
 )
 """As in "weakened by", "stuck without"; not "left in", "struck on"."""
-_FACED: Final = re.compile(r"(?:faced|confronted)\s+(?:with|by)\s+", re.IGNORECASE)
-_STUCK: Final = re.compile(r"(?:still )?stuck\s+in\s+", re.IGNORECASE)
 _HAVING: Final = re.compile(
     r"being\s+(?!(?:an?|said|able)\b)(?=\w)|not\s+\w+ing\s+(?=\w)|having\s+"
     r"(?:lost|missed|forgotten|run out|failed|no|not|slept|broken|been|"
@@ -278,8 +276,6 @@ _OPENINGS: Final = (
     _Opening(_AFTER, is_after_reason),  # after the pipe burst
     _Opening(_WHEN, _is_first_when_reason),  # when the dam broke
     _Opening(_AFFECTED, _is_phrase, belongs=True, is_participle=True),  # weakened by the flu
-    _Opening(_FACED, _is_phrase, is_participle=True),  # faced with a ban
-    _Opening(_STUCK, _is_stuck_reason, belongs=True, is_participle=True),  # stuck in traffic
     _Opening(_HAVING, _is_state, belongs=True, is_participle=True),  # having missed the train
     _Opening(_ABSOLUTE, _is_phrase, belongs=True, is_participle=True),  # the lift being out of order
 )
