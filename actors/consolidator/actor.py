@@ -174,11 +174,9 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
             )
 
     def _count_dreams(self) -> int:
-        """Return the number of active and queued dreams."""
         return sum(isinstance(one, msg.Consolidate) and one.mode is Mode.DREAM for one in self._jobs.messages())
 
     def _execute(self, execution: RunExecution) -> Sliced[msg.RunResult]:
-        """Execute a run, and measure its duration."""
         self._active = execution
         try:
             with self._latencies.timed(f"sleep: {execution.request.mode}"):

@@ -68,7 +68,6 @@ class EmbeddingJob(Generic[T]):
         self.predecessor = predecessor
         self.future: Reply[T] = Reply()
         self.step: BatchedStep | None = None
-        """The step that the plan takes next."""
         self.awaits_turn = False
         """Whether only the predecessor delays the result."""
         self.done = False

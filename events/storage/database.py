@@ -75,10 +75,9 @@ _PLACEHOLDERS: Final = f"({', '.join('?' * len(Row._fields))})"
 def connect(path: Path, *, read_only: bool = False, creates: bool = True) -> duckdb.DuckDBPyConnection:
     """Attach the file to a DuckDB instance of its own, so that a second one is refused within a process too.
 
-    Args:
-        path: Of the file, which is created unless it is opened read-only.
-        read_only: Change nothing on disk, not even fold in the write-ahead log of a crashed process.
-        creates: Whether what is missing of the schema is created (`create_schema`).
+    The file is created unless it is opened read-only, which changes nothing on disk: it doesn't even fold in the
+    write-ahead log of a crashed process. `creates` says whether what is missing of the schema is created
+    (`create_schema`).
 
     Raises:
         LogInUseError: it is open already, here or in another process.

@@ -40,7 +40,6 @@ def verify(
 
     Raises:
         LogInUseError: it is open.
-        PassphraseError: the passphrase is wrong, or missing, or given for a store without one.
         LogError: there is no store, or its files can't be read.
     """
     problems: list[Problem] = []

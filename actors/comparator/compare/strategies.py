@@ -54,10 +54,8 @@ GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "qualitative": (E10,),
     "implementation": (E6,),
 }
-"""The groups of spaces of GROUP_HIERARCHICAL."""
 
 _SUPPORT: Final[Float64] = SYNERGY - np.eye(len(SPACES))
-"""The synergy of every space with the others."""
 
 _SHARES: Final = {key: 1 / len(group) for group in GROUPS.values() for key in group}
 _GROUP_WEIGHTS: Final[Float64] = np.array([_SHARES[space.key] for space in SPACES])

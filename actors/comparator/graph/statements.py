@@ -70,7 +70,6 @@ class Statements:
     def __init__(self) -> None:
         self._all: list[Statement] = []
         self.rows = GrowableArray(np.int64)
-        """The row of the memory of each."""
         self._vectors = GrowableArray(np.float32, 0)
 
     def add(self, one: Statement, row: int) -> None:
@@ -222,7 +221,6 @@ class Agreement:
         return any(rare >= count and share >= part and agreement >= least for count, part, least in limits)
 
     def _count_rare(self, one: Statement, shared: AbstractSet[int]) -> int:
-        """Return how many of the terms that a statement shares with another one are rare."""
         if not shared <= self._rare.keys():  # of all its terms at once, since the next ones share others
             terms = sorted(one.terms)
             holders = self._atlas.holders(E6, np.array(terms, np.uint16), self._eligible)

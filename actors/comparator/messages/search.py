@@ -17,7 +17,6 @@ Weights = dict[str, float]
 """Weight by space key, summing to 1."""
 
 MIN_POOL: Final = 128
-"""Minimum number of candidates that each recall method returns."""
 
 
 def pool_size(limit: int) -> int:
@@ -71,7 +70,6 @@ class Hit(Answer, frozen=True, kw_only=True):
     alignment: float | None = None
     """Part of `score` from alignment with the North Star; None if not included."""
     priming: float = 0.0
-    """Part of `score` from being in the workspace."""
     renewal: float = 0.0
     """Part of `score` from superseding another memory's content, or answering the query in its place."""
     causes: float = 0.0
@@ -104,7 +102,6 @@ class Found(Answer, frozen=True, kw_only=True):
 
     hits: tuple[Hit, ...]
     more: bool
-    """Whether there is another page."""
     stored: int
     """Rows of the store at the time of the search; the same for another page."""
     profile: SearchProfile

@@ -174,7 +174,6 @@ def _relevance(
 
 
 def _rank(candidates: fusion.Candidates, given: _Given, timer: StageTimer) -> RankedRows:
-    """Run the stages from fusion on."""
     atlas, request = candidates.atlas, given.request
     best = top_k(candidates.fused(given.weights), max(MAX_RERANKED, request.pool))
     answering = np.flatnonzero(np.isin(candidates.rows, [*given.causes])) if given.causes else NO_ROWS

@@ -26,7 +26,6 @@ LEAST_USUAL: Final = 0.1
 """Least nearness that counts as usual: below it, chance would decide how often it is reached."""
 
 MAX_DRIFTED_SPACES: Final = 5
-"""Drifted spaces that a report names."""
 
 
 class Trend(StrEnum):
@@ -61,7 +60,6 @@ class Drift(msgspec.Struct, frozen=True):
     spaces: tuple[float, ...]
     """By space, in [0, 1]; NaN for a space that says nothing about any of the memories."""
     memories: int
-    """Number of memories measured."""
 
     @property
     def similarity(self) -> float:
@@ -88,9 +86,7 @@ def level_of(similarity: float) -> DriftLevel:
 
 
 WINDOW: Final = 20
-"""Memories in one sample of the history."""
 MAX_SAMPLES: Final = 20
-"""Samples of a history."""
 TREND_SAMPLES: Final = 10
 """Latest samples that a trend is fitted to: among a hundred, five that fall would look like none."""
 STABLE_SLOPE: Final = 0.01

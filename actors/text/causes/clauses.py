@@ -117,7 +117,6 @@ def _with_plain_apostrophes(text: str) -> str:
 
 
 def _clauses(text: str, sentence: Span, previous: Span | None) -> Iterator[CausalClause]:
-    """Yield the clauses of one sentence."""
     start, end = sentence
     if patterns.CONDITION.match(text, start, end):
         return
@@ -150,7 +149,6 @@ def _clauses(text: str, sentence: Span, previous: Span | None) -> Iterator[Causa
 
 
 def _read_unmarked(text: str, sentence: Span, previous: Span | None) -> Iterator[CausalClause]:
-    """Yield the clauses of a sentence without a connective."""
     from actors.text.causes.readings import read_unmarked
 
     reading = read_unmarked(text, sentence)

@@ -76,7 +76,6 @@ def read_unmarked(text: str, sentence: Span) -> Reading | None:
 
 
 def _adverb(text: str, start: int, end: int) -> Reading | None:
-    """Read an adverb inside a clause: and … therefore, which in turn."""
     for pattern in _THEREFORE:
         if match := pattern.search(text, start, end):
             cause, effect = (start, match.start()), (match.end(), end)

@@ -25,14 +25,12 @@ _START = re.compile(
     rf"{_TALK}(?:start|began|begin|open)(?:ed|s)? with\b",
     re.IGNORECASE,
 )
-"""Asks for what was said first in a session."""
 _END = re.compile(
     r"\b(?:at the (?:very )?end|just now|a moment ago|"
     r"(?:the )?(?:very )?last (?:thing|message|turn|topic|question))\b|"
     rf"{_TALK}(?:end|finish|close)(?:e?d|s)? with\b",
     re.IGNORECASE,
 )
-"""Asks for what was said last in a session."""
 _LATEST: Final = re.compile(
     r"\b(?:latest|newest|most recent(?:ly)?|currently|presently|at (?:the moment|present)|now(?:adays)?|these days)\b|"
     r"\bso far\b|"
