@@ -176,8 +176,12 @@ class Agreement:
             yield mutual
 
     def _agreements(self, one: Statement, others: Iterable[tuple[Statement, float]]) -> list[tuple[Statement, float]]:
-        """Return the agreement of statements of other memories that can be about the same person."""
-        found = [(other, cosine) for other, cosine in others if other.memory != one.memory and _same_voice(one, other)]
+        """Return the agreement of statements of other memories; "I" of two speakers are two people."""
+        found = [
+            (other, cosine)
+            for other, cosine in others
+            if other.memory != one.memory and (None in {one.voice, other.voice} or one.voice == other.voice)
+        ]
         if not found:
             return []
         late = TokenSpace.of([other.tokens for other, _ in found]).symmetric(one.tokens, np.arange(len(found)))
@@ -247,8 +251,3 @@ def whole_statement(atlas: Atlas, row: int) -> Statement | None:
 def shared_part(one: Statement, other: Statement) -> float:
     """Return which part of the terms of the shorter statement the longer one has."""
     return len(one.terms & other.terms) / max(min(len(one.terms), len(other.terms)), 1)
-
-
-def _same_voice(one: Statement, other: Statement) -> bool:
-    """Tell whether two statements can be about the same person: "I" of two speakers are two people."""
-    return None in {one.voice, other.voice} or one.voice == other.voice

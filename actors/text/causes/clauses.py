@@ -17,8 +17,6 @@ from projections.spaces.lexical import STOP_WORDS
 RULES: Final = 7
 """Version of the rules, which is logged with what they find. Raise it with any change that finds other clauses."""
 
-MIN_WORDS: Final = 1
-"""Words of a phrase that are no stop words. "It happened" can't be recognised in another memory."""
 MAX_CHARACTERS: Final = 200
 """Of a phrase: a longer one is no single event."""
 MAX_SENTENCE: Final = 600
@@ -80,12 +78,6 @@ def sentence_around(text: str, span: Span) -> str:
     sentences = [match.span() for match in patterns.SENTENCE.finditer(text)]
     touched = [one for one in sentences if one[0] < span[1] and span[0] < one[1]] or [(0, len(text))]
     return text[touched[0][0] : touched[-1][1]]
-
-
-def count_words(phrase: str) -> int:
-    """Return the number of words that are no stop words."""
-    words = (word.casefold() for word in patterns.WORD.findall(phrase))
-    return sum(word not in STOP_WORDS and len(word) > 1 for word in words)
 
 
 def is_statement(text: str) -> bool:
@@ -256,7 +248,10 @@ def _name(connective: str | re.Match[str]) -> str:
 
 
 def _is_recognisable(phrase: str) -> bool:
-    return count_words(phrase) >= MIN_WORDS and len(phrase) <= MAX_CHARACTERS and not patterns.PRONOUN.fullmatch(phrase)
+    """Tell whether a phrase has a word that is no stop word: "it happened" can't be recognised in another memory."""
+    words = (word.casefold() for word in patterns.WORD.findall(phrase))
+    is_telling = any(word not in STOP_WORDS and len(word) > 1 for word in words)
+    return is_telling and len(phrase) <= MAX_CHARACTERS and not patterns.PRONOUN.fullmatch(phrase)
 
 
 def _main_clause(text: str, part: Span) -> Span:

@@ -84,7 +84,7 @@ _FAILS: Final = re.compile(
 """Something is not done, can't be done, or has to be."""
 _BECAME: Final = re.compile(rf"(?<![\w'’-]){any_of('became')}(?![\w'’-])", re.IGNORECASE)
 
-_AS: Final = re.compile(
+AS: Final = re.compile(
     r"as\s+(?!\d|(?:soon|far|long|well|if|though|for|of|to|usual|always|ever|before|planned|expected|agreed|a|an|in|at|"
     r"we all|you|i said|it were|it is known|mentioned|such|many|much|more (?:than|of|or)|per|with|is|was|are|were|has)"
     r"\b)",
@@ -164,11 +164,6 @@ def is_as_reason(phrase: str, main: str) -> bool:
     )
 
 
-def may_be_reason(phrase: str) -> bool:
-    """Tell whether a phrase that begins with "as" may be a reason: no comparison, role or time."""
-    return _AS.match(phrase) is not None
-
-
 def is_after_reason(phrase: str, main: str) -> bool:
     """Tell whether what follows "after" is a cause: it is no time or place, and something became another."""
     phrase = phrase.rstrip(".! ")
@@ -177,7 +172,7 @@ def is_after_reason(phrase: str, main: str) -> bool:
     if _TIME.match(phrase) or _PLACE.match(phrase):
         return False
     if _BECAME.search(main.partition(",")[0]) is None:
-        return has_failed(phrase) and HAPPENED.search(main) is not None
+        return _BECAME.search(phrase) is not None and is_by_no_actor(phrase) and HAPPENED.search(main) is not None
     return FINITE.search(phrase) is not None or is_no_actor(phrase.partition(",")[0])
 
 
@@ -205,11 +200,6 @@ def _cuts(text: str, start: int, end: int, *, only_comma: bool) -> Iterator[int]
                 yield match.start()
 
 
-def has_failed(clause: str) -> bool:
-    """Tell whether something that is no actor became another."""
-    return _BECAME.search(clause) is not None and is_by_no_actor(clause)
-
-
 def _is_with_reason(phrase: str, main: str) -> bool:
     if _BROKEN.match(phrase):
         return _is_without_reason(phrase, main)
@@ -220,14 +210,9 @@ def _is_with_reason(phrase: str, main: str) -> bool:
     )
 
 
-def _is_stuck_reason(_: str, main: str) -> bool:
-    """Tell whether a main clause is no act: it fails or changes."""
-    return _FAILS.search(main) is not None or _BECAME.search(main) is not None
-
-
 def _is_without_reason(phrase: str, main: str) -> bool:
     """Tell whether a main clause after "without …" is no act, or was one for want of a thing."""
-    if _is_stuck_reason(phrase, main) or is_by_no_actor(main):
+    if _FAILS.search(main) or _BECAME.search(main) or is_by_no_actor(main):
         return True
     is_thing = is_no_actor(phrase) or is_no_actor(f"the {phrase}")
     return is_thing and not phrase.partition(" ")[0].endswith("ing") and HAPPENED.search(main) is not None
@@ -272,7 +257,7 @@ _OPENINGS: Final = (
     _Opening(_SINCE, _is_since_reason),  # since nobody came we …
     _Opening(_WITH, _is_with_reason),  # with the bridge closed
     _Opening(_WITHOUT, _is_without_reason, belongs=True),  # without a key
-    _Opening(_AS, is_as_reason),  # as the road was icy
+    _Opening(AS, is_as_reason),  # as the road was icy
     _Opening(_AFTER, is_after_reason),  # after the pipe burst
     _Opening(_WHEN, _is_first_when_reason),  # when the dam broke
     _Opening(_AFFECTED, _is_phrase, belongs=True, is_participle=True),  # weakened by the flu

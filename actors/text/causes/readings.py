@@ -94,7 +94,7 @@ def _trailing(text: str, start: int, end: int) -> Reading | None:
         cause = text[match.start() : end].lstrip(" ,")
         if (
             not _NO_REASON.search(text[max(start, match.start() - openings.REACH) : match.start()])
-            and openings.may_be_reason(cause)
+            and openings.AS.match(cause)
             and openings.is_as_reason(cause[3:], "")
         ):
             return Reading("as", (match.end(), end), last_clause(text, (start, match.start())))

@@ -232,11 +232,6 @@ def _keywords(query: str) -> str:
     return "" if is_phrase or stem_words(found)[0] in _DIRECTIVES else " ".join(named)
 
 
-def _named_numbers(rest: str) -> tuple[str, ...]:
-    """Return the numbers of the rest of a question, as those of issues, without years and single digits."""
-    return tuple(one for one in _NUMBER.findall(rest) if not _NO_IDENTIFIER.fullmatch(one))
-
-
 def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -> QueryHints:
     """Return direction, times, session part and words of a query.
 
@@ -262,7 +257,8 @@ def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -
         end=not start and _END.search(query) is not None,
         unknown=Interval(asked_at, now) if now is not None and asked_at < now else None,
         words=words(query),
-        numbers=_named_numbers(rest),
+        # As those of issues, without years and single digits.
+        numbers=tuple(one for one in _NUMBER.findall(rest) if not _NO_IDENTIFIER.fullmatch(one)),
         digits=_numbers_of_things(rest) if _asks(query) else (),
         subject=_without_last(causal_subject(query)) if latest else "",
     )
