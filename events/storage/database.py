@@ -168,9 +168,8 @@ def count_rows(cursor: duckdb.DuckDBPyConnection) -> int:
 def last_numbers(cursor: duckdb.DuckDBPyConnection, known: int) -> tuple[int, int | None]:
     """Return the number of the last event, 0 without one, and a number of a row that is no event's; None without one.
 
-    Numbers are contiguous, so more than half of those behind the known one are there. A changed byte may give a row one
-    far above all others, up to which nobody can look up all.
-    `known` is the number of an event that was in the log, and the answer if DuckDB can't tell the last one.
+    Numbers are contiguous, so more than half of those behind the known one, that of an event which was in the log, are
+    there. A changed byte may give a row one far above all others, up to which nobody can look up all.
     """
     ranks = "SELECT seq, row_number() OVER (ORDER BY seq) AS rank FROM log.main.log WHERE seq > $known"
     later = f"SELECT max(seq), max(seq) FILTER (2 * rank > seq - $known) FROM ({ranks})"

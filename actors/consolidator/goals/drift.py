@@ -117,8 +117,6 @@ def usual_nearness(nearness: npt.NDArray[np.floating]) -> npt.NDArray[np.float64
     """Return how near to the goals those memories are on average among which the goals were found, shape (13,).
 
     It is at most 1, and 1 where none is known.
-
-    `nearness` is that of these memories, as for `measure`.
     """
     means = _known_mean(nearness)
     return np.where(np.isnan(means), 1.0, np.clip(means, LEAST_USUAL, 1.0))
