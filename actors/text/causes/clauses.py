@@ -251,7 +251,7 @@ def _is_recognisable(phrase: str) -> bool:
     """Tell whether a phrase has a word that is no stop word: "it happened" can't be recognised in another memory."""
     words = (word.casefold() for word in patterns.WORD.findall(phrase))
     is_telling = any(word not in STOP_WORDS and len(word) > 1 for word in words)
-    return is_telling and len(phrase) <= MAX_CHARACTERS and not patterns.PRONOUN.fullmatch(phrase)
+    return is_telling and len(phrase) <= MAX_CHARACTERS
 
 
 def _main_clause(text: str, part: Span) -> Span:
