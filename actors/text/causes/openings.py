@@ -29,12 +29,6 @@ _UNFINISHED: Final = re.compile(
 """Before it: the phrase goes on."""
 _NOMINATIVE: Final = re.compile(r"(?:i|we|he|she|they)\s", re.IGNORECASE)
 """Begins a main clause, and is no object of the clause before."""
-_NOT_BEFORE_MAIN: Final = re.compile(
-    r"\b(?:that|which|who|whom|what|when|where|while|how|why|if|whether|as|than|because|before|after|until|till|since|"
-    r"although|though|unless|once|and|or|but|sa(?:id|ys?)|thinks?|thought|kn[oe]ws?|hop(?:es?|ed)|sure|glad|afraid)$",
-    re.IGNORECASE,
-)
-"""Before a nominative: it begins no main clause. After "late" or "today" it may."""
 _FURTHER: Final = rf"(?!(?:{DETERMINER}|{any_of('prepositions')}|that|i|we|he|she|they|it)\b|(?-i:[A-Z][a-z]))[\w'’-]+"
 _NOUN_CLAUSE: Final = re.compile(
     rf"(?:{DETERMINER}\s+(?:{_FURTHER}\s+){{1,3}}?|{NAME}\s+)(?:(?:is|are|was|were|has|have|had|did|does|can|could|will|would|"
@@ -69,9 +63,6 @@ _WITH_ROLE: Final = re.compile(
     r"[\w'’-]+\s+(?:[\w'’-]+\s+){0,2}?as\s+(?!(?:well|my|our|its|his|her|their)\b)\w", re.IGNORECASE
 )
 """Somebody or something in a role."""
-_WITH_PROCESS: Final = re.compile(r"(?:(?!\w+ing\b)[a-z'’-]+\s+){1,2}\w+ing\b", re.IGNORECASE)
-"""Something without an article that goes on: it is a reason of what failed or changed."""
-_BROKEN: Final = re.compile(rf"(?:{DETERMINER})\s+(?:\w+ )?{any_of('broken')}\s+\w+", re.IGNORECASE)
 _WITHOUT: Final = re.compile(
     r"without\s+(?!(?:a|any|further|another)\s+(?:word|doubt|hesitation|delay|question|warning|ado)\b)", re.IGNORECASE
 )
@@ -194,20 +185,14 @@ def _cuts(text: str, start: int, end: int, *, only_comma: bool) -> Iterator[int]
     if not only_comma:
         stop = min(end if comma is None else comma, start + MAX_OPENING)
         for match in islice(_CLAUSE_START.finditer(text, start, stop), MAX_CUTS):
-            is_nominative = _NOMINATIVE.match(text, match.end()) is not None
-            goes_on = _NOT_BEFORE_MAIN if is_nominative else _UNFINISHED
-            if not goes_on.search(text, max(start, match.start() - REACH), match.start()):
+            before = max(start, match.start() - REACH), match.start()
+            if _NOMINATIVE.match(text, match.end()) or not _UNFINISHED.search(text, *before):
                 yield match.start()
 
 
 def _is_with_reason(phrase: str, main: str) -> bool:
-    if _BROKEN.match(phrase):
-        return _is_without_reason(phrase, main)
-    return (
-        _WITH_STATE.match(phrase) is not None
-        or (_WITH_PROCESS.match(phrase) is not None and _BECAME.search(main) is not None)
-        or (_WITH_ROLE.match(phrase) is not None and HAPPENED.search(main) is not None)
-    )
+    is_role = _WITH_ROLE.match(phrase) is not None and HAPPENED.search(main) is not None
+    return is_role or _WITH_STATE.match(phrase) is not None
 
 
 def _is_without_reason(phrase: str, main: str) -> bool:
