@@ -49,10 +49,7 @@ class NextSlice(msgspec.Struct, frozen=True):
 
 
 class Consolidator(ProjectionActor[ConsolidatorProjections]):
-    """Owns the `Runs` and the `NorthStars` projections.
-
-    `linker` examines memories for causes in deep runs.
-    """
+    """Owns the `Runs` and the `NorthStars` projections."""
 
     def __init__(
         self,

@@ -186,10 +186,7 @@ class Candidates:
         self.rows = np.concatenate([self.rows, rows])
 
     def score_around(self, neighbours: Rows, in_session: Mask, relying: Scores) -> None:
-        """Score all rows, which E12 has scored, by `WORDING_AROUND`: each token takes its best match in any turn.
-
-        Arguments as for `neighbour_bonus`.
-        """
+        """Score all rows, which E12 has scored, by `WORDING_AROUND`: each token takes its best match in any turn."""
         if self._token_scores is None:
             raise ValueError(f"{E12} has not scored the rows")
         shares = np.concatenate([self._token_scores, np.zeros_like(self._token_scores[:1])])
