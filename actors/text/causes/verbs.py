@@ -138,7 +138,6 @@ NOTHING: Final = re.compile(r"(?:no|none|neither|hardly|scarcely|barely)\b", re.
 """Begins a subject that did nothing. Only where it "means" something, it is a lack."""
 _GERUND: Final = re.compile(r"(?:making|letting|keeping|leaving|meaning)$", re.IGNORECASE)
 _MODAL: Final = re.compile(r"\b(?:can|could|may|might|must|shall|should|will|would)\b", re.IGNORECASE)
-_PARENTHESIS: Final = re.compile(r"\s\([^()]{1,80}\)$")
 _PARTICIPLE: Final = re.compile(r"\w\s+[a-z]{3,}[^e\W]ed$")
 """Ends a clause whose object the verb is an attribute of: "we had reduced capacity"."""
 _MEANS: Final = re.compile(
@@ -244,8 +243,6 @@ def _subject(text: str, start: int, stop: int) -> Span | None:
         return last_clause(text, (start, start + which.start()))
     if _PARTICIPLE.search(text[start:stop]):
         return None
-    if parenthesis := _PARENTHESIS.search(text[start:stop]):
-        stop = start + parenthesis.start()
     if cleft := _CLEFT.match(text, start, stop):
         return cleft.span("subject") if is_no_actor(cleft["subject"]) else None
     for boundary in _BOUNDARY.finditer(text, start, stop):
