@@ -15,7 +15,6 @@ Levels: TypeAlias = npt.NDArray[np.int8]
 """Directions of vectors, shape (..., dimension); the largest entry of each is 127 or -127."""
 
 PEAK = 127
-"""The largest level."""
 _STEPS = 7
 """Steps of a four-bit entry above 0, and below."""
 _SPREAD = 2.5

@@ -32,7 +32,6 @@ class Space(msgspec.Struct, frozen=True):
 
 
 E1: Final = "e1_semantic"
-"""Meaning."""
 E2: Final = "e2_temporal_recent"
 E3: Final = "e3_temporal_periodic"
 E4: Final = "e4_temporal_positional"
@@ -68,10 +67,8 @@ SPACES: Final[tuple[Space, ...]] = (
 )
 
 INDEX: Final[dict[str, int]] = {space.key: index for index, space in enumerate(SPACES)}
-"""Position of each space by key."""
 
 TEMPORAL: Final[frozenset[str]] = frozenset({E2, E3, E4})
 """The spaces of time, which don't count in the similarity of content."""
 
 SEMANTIC: Final[tuple[str, ...]] = tuple(space.key for space in SPACES if space.key not in TEMPORAL)
-"""The spaces of content, in order."""

@@ -22,7 +22,6 @@ class Recovery(StrEnum):
     """How a memory became live again."""
 
     RESTORED = "restored"
-    """By `MemoryRestored`."""
     UNDONE = "undone"
     """The run that excluded it was undone."""
     FREED = "freed"
@@ -57,7 +56,6 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     north_stars: dict[str, tuple[ev.GoalDiscovered | None, ev.GoalDiscovered | None]]
     """Of each namespace where it differs, before and after."""
     schedule: tuple[ScheduleSettings, ScheduleSettings]
-    """Before and after."""
     event_counts: Counter[str]
     """Number of events in between by `event_name`."""
 

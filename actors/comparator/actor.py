@@ -40,9 +40,7 @@ class ResumeUpkeep(msgspec.Struct, frozen=True):
 class Comparator(ProjectionActor[ComparatorProjections]):
     """Owns the `Atlas`, the `Links` and the `Goals`. It never asks another actor.
 
-    Args:
-        priming: Whether memories in the workspace get a bonus in searches.
-        graphs: Whether large spaces get graphs; without, every search is exact.
+    With `priming`, memories in the workspace get a bonus in searches; without `graphs`, every search is exact.
     """
 
     def __init__(self, latencies: Latencies, *, priming: bool, graphs: bool) -> None:

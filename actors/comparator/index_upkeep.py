@@ -14,10 +14,7 @@ graphs takes 1.2 ms where they hold 4,000 rows, and more in larger ones."""
 
 
 class IndexUpkeep:
-    """The state of this work.
-
-    It is not `enabled` for a view of the past, whose searches are exact.
-    """
+    """The state of this work; a view of the past, whose searches are exact, does none (`enabled`)."""
 
     def __init__(self, *, enabled: bool) -> None:
         self._enabled = enabled

@@ -49,10 +49,7 @@ class NextSlice(msgspec.Struct, frozen=True):
 
 
 class Consolidator(ProjectionActor[ConsolidatorProjections]):
-    """Owns the `Runs` and the `NorthStars` projections.
-
-    `linker` examines memories for causes in deep runs.
-    """
+    """Owns the `Runs` and the `NorthStars` projections."""
 
     def __init__(
         self,
@@ -174,11 +171,9 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
             )
 
     def _count_dreams(self) -> int:
-        """Return the number of active and queued dreams."""
         return sum(isinstance(one, msg.Consolidate) and one.mode is Mode.DREAM for one in self._jobs.messages())
 
     def _execute(self, execution: RunExecution) -> Sliced[msg.RunResult]:
-        """Execute a run, and measure its duration."""
         self._active = execution
         try:
             with self._latencies.timed(f"sleep: {execution.request.mode}"):

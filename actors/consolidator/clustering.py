@@ -25,7 +25,6 @@ Graph: TypeAlias = list[dict[int, float]]
 """Weight of the edge from each node to its neighbours; an edge stands on both sides."""
 
 MIN_SIZE: Final = 5
-"""Least size of a cluster."""
 
 MIN_MEMORIES: Final = 3
 """Least size of a North Star."""
@@ -62,7 +61,6 @@ COMPARED_AT_ONCE: Final = 400_000
 """Pairs of vectors that are compared in one slice: about 10 ms."""
 
 MOVED_AT_ONCE: Final = 500
-"""Nodes that are moved in one slice."""
 
 MIN_GAIN: Final = 1e-9
 """Gain in weight below which a node stays, so that rounding moves none."""
@@ -84,15 +82,8 @@ def cluster_vectors(
 ) -> Sliced[tuple[Cluster, ...]]:
     """Cluster memories by their E1 vectors, in slices, and return the largest cluster first.
 
-    No memory is in two clusters, and some are in none. The result does not depend on the order of the vectors.
-
-    Args:
-        vectors: E1, float32 of unit length, shape (n, 384), n up to 100,000.
-        min_size: Least size of a cluster.
-        min_coherence: Least coherence of a cluster.
-
-    Raises:
-        ValueError: A vector is not of unit length.
+    No memory is in two clusters, and some are in none. The result does not depend on the order of the vectors, float32
+    of unit length (`ValueError`), shape (n, 384), n up to 100,000.
     """
     if len(vectors) < min_size:
         return ()
@@ -221,7 +212,6 @@ def _join_loose_parts(graph: Graph, parts: list[Rows]) -> Sliced[list[Rows]]:
 
 
 def _rank(graph: Graph, part: Rows) -> tuple[int, float]:
-    """Return the size of a part, as far as it counts, and its coherence."""
     return min(len(part), MIN_SIZE), _coherence(graph, part)
 
 

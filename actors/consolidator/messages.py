@@ -31,7 +31,6 @@ class GoalDiscovery(Answer, frozen=True, kw_only=True):
     star: ev.GoalDiscovered | None
     """The North Star from now on."""
     chosen: bool
-    """Whether this discovery chose it."""
     realigned: int
     """Memories that were measured against it."""
     memories: int

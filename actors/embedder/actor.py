@@ -95,7 +95,6 @@ class BoundedInbox(ActorInbox):
     def __init__(self) -> None:
         super().__init__(maxsize=INBOX_CAPACITY)
         self.owner: int | None = None
-        """The actor's thread."""
 
     def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:  # noqa: FBT001, FBT002 -- queue.Queue's
         """Put an item; waits for room unless the actor itself is the sender."""

@@ -68,7 +68,6 @@ class EmbeddingJob(Generic[T]):
         self.predecessor = predecessor
         self.future: Reply[T] = Reply()
         self.step: BatchedStep | None = None
-        """The step that the plan takes next."""
         self.awaits_turn = False
         """Whether only the predecessor delays the result."""
         self.done = False
@@ -159,10 +158,7 @@ def attempt(work: Callable[[], T]) -> T | Fault:
 
 
 def select_slice(jobs: Sequence[EmbeddingJob[Any]], *, after_long: bool) -> list[tuple[EmbeddingJob[Any], int]]:
-    """Return the jobs of the next slice with the number of their rows: all short jobs that fit, or one long job.
-
-    `after_long` tells whether the last slice belonged to a long job.
-    """
+    """Return the jobs of the next slice with the number of their rows: all short jobs that fit, or one long job."""
     short = sorted((job for job in jobs if not job.is_long), key=lambda job: not job.is_query)
     long = [job for job in jobs if job.is_long and job.is_unblocked]
     if long and not (after_long and any(job.is_unblocked for job in short)):

@@ -28,7 +28,7 @@ def load_profile(
     precision: str | None = None,
     interactive: bool = True,
 ) -> Profile:
-    """Load the models of a profile.
+    """Load the models of a profile (`EmbeddingFault`: a model isn't available).
 
     Args:
         latencies: Receives measurements.
@@ -38,9 +38,6 @@ def load_profile(
         device: A torch device. By default a GPU where torch sees one, but the packaged model runs on the processor.
         precision: Number format of the packaged model; by default as `Backbone.load` chooses.
         interactive: Whether queries may come between two slices of a memory.
-
-    Raises:
-        EmbeddingFault: A model isn't available.
     """
     if profile == ModelProfile.FULL:
         from actors.embedder.models.full_models import FullModels, local_sources

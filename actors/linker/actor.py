@@ -88,7 +88,6 @@ class Linker(Actor):
         return None
 
     def _examine_next(self) -> None:
-        """Examine a few of the memories that were added."""
         batch = tuple(islice(self._pending, BATCH))
         times = [self._pending.pop(memory) for memory in batch]
         if not batch:
@@ -157,7 +156,6 @@ class Linker(Actor):
                 yield link
 
     def _clauses(self, body: Body) -> tuple[Clause, ...]:
-        """Return the causal clauses of a text with the embeddings of their phrases."""
         found, speaker = causal_clauses(body.text), body.metadata.get("speaker")
         voice = speaker if isinstance(speaker, str) else ""
         spans = dict.fromkeys(span for one in found for span in (one.cause, one.effect))

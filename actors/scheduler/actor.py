@@ -35,10 +35,8 @@ LONGEST_WAIT = timedelta(hours=1)
 class Scheduler(ProjectionActor[SchedulerProjections]):
     """Owns the `Schedule`. A change takes effect when its event returns from the log.
 
-    Args:
-        consolidator: Runs sleep. The log shows what became of each `StartScheduledRun`.
-        tz: Time zone of crontabs; None for the machine's.
-        scheduled: Whether a timer sends each `Tick`, which requires the machine's clock.
+    `tz` is that of crontabs, by default the machine's; `scheduled` says whether a timer sends each `Tick`, which
+    requires the machine's clock.
     """
 
     def __init__(

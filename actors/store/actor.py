@@ -45,10 +45,8 @@ OWN = "store"
 class Store(ProjectionActor[StoreProjections]):
     """Owns the log, the `Catalog`, and which sealed events were derived from which memories.
 
-    Args:
-        read_only: Why every append is refused, in words; None for a log that is written to.
-        snapshots: Files of projections for a fast start; None for a store without.
-        exits_on_damage: Whether a damaged log ends the process; otherwise all is refused that would be written.
+    `read_only` is why every append is refused, in words; `snapshots` are the files of projections for a fast start. A
+    damaged log ends the process (`exits_on_damage`), or else all is refused that would be written.
     """
 
     def __init__(

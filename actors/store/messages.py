@@ -123,7 +123,6 @@ class RequestResult(Answer, frozen=True, kw_only=True):
     duplicate_of: UUID | None = None
     """The oldest live memory with the same content and namespace, if the first event stored another one."""
     repeated: bool = False
-    """Whether an earlier request with the same key had appended them."""
     similar: tuple[Similar, ...] = ()
     """Of the memories that a new one is alike, those that still hold."""
 

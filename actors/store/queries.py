@@ -18,7 +18,6 @@ from projections.memories.entries import Entry
 from projections.projection import MemoryState
 
 ID_DIGITS = 32
-"""Hexadecimal digits of an id."""
 
 
 def answer(message: msg.Query, log: Log, catalog: Catalog, declared: SpacesDeclared | None) -> object:

@@ -75,7 +75,6 @@ class SnapshotPolicy:
         self._exits_on_damage = exits_on_damage
         self._store = store
         self._last_seq = 0
-        """Of the last snapshot."""
         self._draft: SnapshotDraft | None = None
         self._reply: Reply[bool] = Reply()
         self._sync_thread: Thread | None = None

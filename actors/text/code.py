@@ -30,7 +30,6 @@ _LANGUAGES: Final = {
 """Grammars with the signs by which their language is recognized."""
 
 _SAMPLE: Final = 16_384
-"""Characters from which the language is detected."""
 _MAX_NODES: Final = 20_000
 """Nodes of a syntax tree that are visited, about 3,000 lines of code."""
 

@@ -72,7 +72,6 @@ _FILLERS, _PRESENT, _PAST, _BE, _LINKS, _HEADS, _SINGULAR, FOREIGN = (
     for name in ("fillers", "present", "past", "be", "links", "heads", "singular", "foreign")
 )
 NUMBERS: Final = dict(_groups("numbers"))
-"""Digits by number word."""
 _MEASURES: Final = frozenset({"to", "by", "for"})
 """Links that say what a number is: "fell to 5 euros", "fell by 5 euros"."""
 _IRREGULAR: Final = {form: base for base, *forms in _groups("irregular") for form in forms}

@@ -43,10 +43,8 @@ def owned_ranges(ranges: Sequence[Range]) -> list[Range]:
 def select_states(ranges: Sequence[Range], states: Sequence[Float32], positions: npt.NDArray[np.integer]) -> Float32:
     """Return the states of selected tokens, each from the window that owns it, shape (positions, dimension).
 
-    Args:
-        ranges: The windows, from `split_windows`.
-        states: The states of each window including [CLS] and [SEP], shape (tokens + 2, dimension).
-        positions: Ascending; 0 is the first window's [CLS], 1 the first token, the last one the last window's [SEP].
+    `states` are those of each window, [CLS] and [SEP] included, shape (tokens + 2, dimension). `positions` are
+    ascending: 0 is the first window's [CLS], 1 the first token, the last one the last window's [SEP].
     """
     last = len(ranges) - 1
     parts: list[Float32] = []

@@ -26,7 +26,6 @@ from projections.mind.johari import rows_of_memory
 from projections.registry import WorkspaceProjections
 
 TIMEOUT = 30.0
-"""Seconds until a question to another actor fails."""
 
 JUDGED_AT_ONCE = 4
 """Memories in one message to the comparator: a search waits for the judgement of no more."""
@@ -135,7 +134,6 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
         return gather([appended], results)
 
     def _judge(self, memories: tuple[msg.UnjudgedMemory, ...]) -> list[Append | Fault]:
-        """Judge a few memories, each by itself."""
         with self._latencies.timed("judge"):
             found: tuple[Neighbours | Fault, ...] = self._asked(FindNeighbours(new=tuple(one.new for one in memories)))
             judged = [

@@ -83,11 +83,8 @@ def update_workspace(
     A memory ignites at r >= `IGNITION_THRESHOLD` and fades at r < `FADING_THRESHOLD`; between the two it stays as it
     was (hysteresis). Beyond the capacity, memories that were not measured leave first, then those with the lowest r.
 
-    Args:
-        state: The workspace before the focus.
-        orders: The order parameter r of each memory that was measured against the focus.
-        forced: A measured memory that enters whatever its r.
-        drop_unmeasured: Whether memories that were not measured leave; by default they stay while there is room.
+    `orders` has the order parameter r of each memory that was measured, of which `forced` enters whatever its r. Others
+    stay while there is room, unless `drop_unmeasured`.
     """
     inside = [
         memory

@@ -6,7 +6,6 @@ import numpy.typing as npt
 from events.vocabulary.values import WIDTH
 
 FREQUENCIES = np.array([40, 8, 8, 8, 25, 4, 25, 12, 80, 40, 15, 60, 4], np.float64)
-"""Frequency of each space's oscillator in Hz."""
 
 VELOCITIES = FREQUENCIES / FREQUENCIES.mean()
 """Natural frequencies ω_i in radians per unit of time."""

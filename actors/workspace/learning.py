@@ -102,10 +102,8 @@ def judge(similarities: Floats, closest: float, emotional_weight: float) -> Lear
     the mean of ΔC over the spaces of content. Surprise is 1 - s of the nearest neighbour in E1
     (TOOL-INJECT-001/utl/surprise).
 
-    Args:
-        similarities: In [0, 1], shape (13, neighbours), each row descending, NaN last.
-        closest: Similarity of the most similar memory, in [0, 1].
-        emotional_weight: w_e in [1, 1.5].
+    `similarities` are in [0, 1], of shape (13, neighbours), each row descending, NaN last; `closest` is s, and
+    `emotional_weight` w_e in [1, 1.5].
     """
     delta_s, delta_c = entropy(similarities), coherence(similarities)
     known = np.asarray((~np.isnan(similarities)).any(axis=1))  # spaces that have something to say of some neighbour

@@ -12,18 +12,14 @@ from typing import Final
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 SECRET: Final = 32
-"""Bytes of the secret."""
 TAG: Final = 32
-"""Bytes of a tag."""
 
 
 class ChainKey:
-    """Derives the keys of a chain.
+    """Derives the keys of a chain from `SECRET` random bytes.
 
-    Args:
-        secret: `SECRET` random bytes.
-        first: Sequence number of the first event under it; earlier ones have plain hashes. The row key depends on it,
-            so another number in a forged header breaks the chain.
+    `first` is the first event under it; earlier ones have plain hashes. The row key depends on it, so another number in
+    a forged header breaks the chain.
     """
 
     def __init__(self, secret: bytes, first: int) -> None:

@@ -40,7 +40,10 @@ class Keys(Protocol):
     """Keys by the id of what they encrypt, which is erased with its key."""
 
     def create(self, ids: Collection[UUID]) -> None:
-        """Generate a key for each id that has none, durably (`OSError`)."""
+        """Generate a key for each id that has none; they are on the disk when this returns.
+
+        An id whose key was destroyed is a ValueError, one whose key is damaged a `KeyUnreadableError`.
+        """
         ...
 
     def seal(self, id_: UUID, aad: bytes, plain: bytes) -> bytes:

@@ -115,12 +115,7 @@ def reason(error: psycopg.Error) -> str:
 
 @contextmanager
 def translated() -> Generator[None, None, None]:
-    """Turn errors of the server into those of the log port.
-
-    Raises:
-        LogFullError: the server's disk is full.
-        LogAwayError: any other error.
-    """
+    """Turn errors of the server into those of the log port: `LogFullError` if its disk is full, else `LogAwayError`."""
     try:
         yield
     except errors.DiskFull as error:

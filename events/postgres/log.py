@@ -46,23 +46,17 @@ class PostgresLog:
     ) -> None:
         """Open the log, or create one; a passphrase for a new log protects its keys.
 
-        Args:
-            url: Of the database, as `postgresql://user@host/database`.
-            folder: Of this process, for its head file.
-            passphrase: Of the keys.
-            max_lag: Seconds from which on `lag` is exceeded.
-            known: Returns what is known of the log while the server is away; the log ends there until it is back.
+        The folder of this process holds its head file. From `max_lag` seconds on, `lag` is exceeded. `known` returns
+        what is known of the log while the server is away; the log ends there until it is back.
 
         Raises:
             PassphraseError: the passphrase is wrong, or missing, or given for a log without one.
             LogAwayError: the server can't be reached, or refuses the connection, and nothing is known of the log.
-            LogBehindError: events that this process has seen are missing from the end of the log.
-            LogCorruptError: the last event was changed.
+            LogBehindError, LogCorruptError: events that this process has seen are missing, or the last one was changed.
             LogError: the database holds something else, or the role may not append.
         """
         self._url = url
         self.name: Final = without_password(url)
-        """The address of the log, without a password."""
         self._clock = LagClock(max_lag)
         self._closed = False
         self._offline = OfflineKeys(folder)

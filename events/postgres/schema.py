@@ -15,7 +15,6 @@ SCHEMA: Final = "context_graph"
 FORMAT: Final = 2
 """Of new logs; the header of one of format 1 is an earlier one (`events.crypto.wrapping`)."""
 CHANNEL: Final = "context_graph"
-"""Of the notification of each commit."""
 
 LOCKS: Final = 1_128_746_055
 """First key of the advisory locks of a log ("CGLG" in ASCII); the second one tells them apart.

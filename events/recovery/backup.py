@@ -147,7 +147,6 @@ def restore(backup: Path, folder: Path, passphrase: str | None = None, *, replac
     Raises:
         LogError: the backup is damaged or isn't one, or `folder` isn't empty, or can't be written.
         LogInUseError: one of them is open.
-        PassphraseError: the passphrase is wrong, or missing, or the backup has none.
     """
     folder = folder.resolve()  # a symbolic link stays, and `.` gets a name
     manifest = _checked(backup, passphrase)

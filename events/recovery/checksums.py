@@ -87,7 +87,6 @@ def _divided(data: bytes) -> tuple[npt.NDArray[np.uint64], bytes]:
 
 
 def _variants(rest: bytes) -> list[bytes]:
-    """Return all buffers that differ from one in one byte."""
     changes = ((at, change) for at in range(len(rest)) for change in range(1, 256))
     return [rest[:at] + bytes([rest[at] ^ change]) + rest[at + 1 :] for at, change in changes]
 

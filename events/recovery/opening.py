@@ -41,19 +41,14 @@ def open_log(
     spare: Spare | None = None,
     notify: Callable[[str], object] = lambda _: None,
 ) -> DuckDBLog:
-    """Open the log in a folder; a backup read-only, and a damaged one too, as far as it can be proved.
+    """Open the log in a folder, or create one; a backup read-only, and a damaged one too, as far as it can be proved.
 
-    Args:
-        folder: Of the store, which is created if there is none.
-        passphrase: Of its keys.
-        until: When, by the monotonic clock, not to wait any longer for another process that has it open.
-        upgrades: Whether a store of an earlier format is copied and upgraded; otherwise it is opened read-only.
-        spare: Reads the snapshot, which shows a missing end and holds what takes the place of lost events.
-        notify: Receives a sentence about an upgrade.
+    A store of an earlier format is copied and upgraded, of which `notify` receives a sentence, or else opened
+    read-only. `until` is when, by the monotonic clock, not to wait any longer for another process that has it open.
+    `spare` reads the snapshot, which shows a missing end and holds what takes the place of lost events.
 
     Raises:
         LogInUseError: Another process still has it open.
-        PassphraseError: The passphrase is wrong, or missing, or given for a store without one.
         LogError: Nothing can be read, or a later version wrote it.
     """
     while True:

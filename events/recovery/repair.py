@@ -45,7 +45,6 @@ def repair(
 
     Raises:
         LogInUseError: the store is open.
-        PassphraseError: the passphrase is wrong, or missing, or given for a store without one.
         LogError: DuckDB can't read the file at all, the keys' header is damaged, or the target can't be written.
     """
     check_format(folder)

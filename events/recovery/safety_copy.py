@@ -88,7 +88,6 @@ def copy_store(folder: Path, target: Path, passphrase: str | None, progress: Pro
 
     Raises:
         LogInUseError: the store is open.
-        PassphraseError: the passphrase is wrong, or missing, or given for a store without one.
         LogDamagedError: the store is damaged.
         LogError: the target exists, or can't be written.
     """

@@ -66,17 +66,14 @@ _Rows: TypeAlias = Mapping[int, Row | None]
 class Salvage:
     """A readable copy of a damaged log in a temporary folder; nothing in the folder of the log is changed.
 
-    Args:
-        keys: Of its sealed events; without a record for those whose key can't be read.
-        spare: Reads the snapshot, which shows a missing end and holds what takes the place of lost events.
+    `keys` are without a record for those whose key can't be read. `spare` reads the snapshot, which shows a missing end
+    and holds what takes the place of lost events. If DuckDB can't open the file, and there is no spare, this is a
+    `LogError`.
 
     Attributes:
         lost: What stands in the place of each event that can't be proved: a spare, or an `EventLost`.
         bad: The events that are lost, ascending.
         spared: The events that spares replace, ascending.
-
-    Raises:
-        LogError: DuckDB can't open the file, and there is no spare.
     """
 
     def __init__(self, folder: Path, keys: KeyRing, spare: Spare | None) -> None:

@@ -25,9 +25,7 @@ class Upgrade(msgspec.Struct, frozen=True):
     """What an upgrade changes, or has changed."""
 
     found: int
-    """The format that the store had."""
     format: int
-    """The format of this program."""
     changes: tuple[str, ...]
     """In words; nothing for a store of this version."""
     size: int
@@ -40,7 +38,6 @@ def plan(folder: Path, passphrase: str | None) -> Upgrade:
     """Return what an upgrade would change, and change nothing.
 
     Raises:
-        PassphraseError: the passphrase is wrong, or missing, or given for a store without one.
         LogError: a later version wrote the store, or its keys can't be read.
     """
     check_format(folder)
@@ -73,7 +70,6 @@ def upgrade(
 
     Raises:
         LogInUseError: the store is open.
-        PassphraseError: the passphrase is wrong, or missing, or given for a store without one.
         LogError: the store is damaged, a later version wrote it, or it or its copy can't be written.
     """
     planned = plan(folder, passphrase)

@@ -65,10 +65,8 @@ def best_form(content: bytes, database: bytes, rows: Callable[[bytes], int]) -> 
     DuckDB takes an entry that seems to reach beyond the end for one that a crash cut off, and ends the replay there
     without an error. So that a form can be replayed says little.
 
-    Args:
-        content: The write-ahead log.
-        database: The three headers of its database.
-        rows: Returns how many rows a form gives, a negative number if DuckDB can't read it.
+    `database` are the three headers of the database; `rows` returns how many rows a form gives, a negative number if
+    DuckDB can't read it.
     """
     header, start = _header(content, database)
     entries = _entries(content, start)
@@ -187,5 +185,4 @@ def _undamaged(entries: list[_Entry]) -> list[_Entry]:
 
 
 def _joined(entries: list[_Entry]) -> bytes:
-    """Return the bytes of entries, each with a checksum that fits."""
     return b"".join(_ENTRY.pack(len(entry.body), checksum(entry.body)) + entry.body for entry in entries)

@@ -24,7 +24,6 @@ from events.vocabulary import ChainKeyed, Event, Shredded
 from events.vocabulary.codec import decode, encode, is_sealed, kind_of
 
 GENESIS: Final = Head(0, bytes(32))
-"""The head of an empty log."""
 
 _encoder = msgspec.msgpack.Encoder(uuid_format="bytes")
 
@@ -89,9 +88,8 @@ def encode_drafts(drafts: Sequence[Draft]) -> list[EncodedDraft]:
     """Encode all drafts or none.
 
     Raises:
-        UnknownKindError: an event isn't of a kind that is written.
+        UnknownKindError, TypeError, OverflowError: an event can't be encoded (`encode`).
         ValueError: a time has no zone.
-        TypeError, OverflowError: msgpack has no form for a value in an event.
     """
     return [EncodedDraft(draft, kind_of(draft.event), to_utc(draft.at), encode(draft.event)) for draft in drafts]
 
@@ -225,13 +223,9 @@ def _context(id_: UUID, kind: str) -> bytes:
 
 
 def key_chain(head: Head, keys: KeyRing, head_file: HeadFile) -> list[Draft]:
-    """Give a log that ends with `head` its chain key, if it has none, and its head file the tags.
+    """Give a log that ends with `head` its chain key, if it has none, and its head file the tags (`OSError`).
 
-    Returns:
-        The event that the log must append now if it has events with plain hashes, also after a crash in between.
-
-    Raises:
-        OSError: a file can't be written.
+    Return the event that the log must append now if it has events with plain hashes, also after a crash in between.
     """
     if keys.chain is None:
         chain = ChainKey.create(head.seq + 1)

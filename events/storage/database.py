@@ -75,10 +75,9 @@ _PLACEHOLDERS: Final = f"({', '.join('?' * len(Row._fields))})"
 def connect(path: Path, *, read_only: bool = False, creates: bool = True) -> duckdb.DuckDBPyConnection:
     """Attach the file to a DuckDB instance of its own, so that a second one is refused within a process too.
 
-    Args:
-        path: Of the file, which is created unless it is opened read-only.
-        read_only: Change nothing on disk, not even fold in the write-ahead log of a crashed process.
-        creates: Whether what is missing of the schema is created (`create_schema`).
+    The file is created unless it is opened read-only, which changes nothing on disk: it doesn't even fold in the
+    write-ahead log of a crashed process. `creates` says whether what is missing of the schema is created
+    (`create_schema`).
 
     Raises:
         LogInUseError: it is open already, here or in another process.
@@ -169,9 +168,8 @@ def count_rows(cursor: duckdb.DuckDBPyConnection) -> int:
 def last_numbers(cursor: duckdb.DuckDBPyConnection, known: int) -> tuple[int, int | None]:
     """Return the number of the last event, 0 without one, and a number of a row that is no event's; None without one.
 
-    Numbers are contiguous, so more than half of those behind the known one are there. A changed byte may give a row one
-    far above all others, up to which nobody can look up all.
-    `known` is the number of an event that was in the log, and the answer if DuckDB can't tell the last one.
+    Numbers are contiguous, so more than half of those behind the known one, that of an event which was in the log, are
+    there. A changed byte may give a row one far above all others, up to which nobody can look up all.
     """
     ranks = "SELECT seq, row_number() OVER (ORDER BY seq) AS rank FROM log.main.log WHERE seq > $known"
     later = f"SELECT max(seq), max(seq) FILTER (2 * rank > seq - $known) FROM ({ranks})"

@@ -30,13 +30,10 @@ class DuckDBLog:
     def __init__(
         self, folder: Path, passphrase: str | None = None, *, read_only: str | None = None, spare: Spare | None = None
     ) -> None:
-        """Open the log in `folder`, or create one.
+        """Open the log in `folder`, or create one, whose keys the passphrase protects.
 
-        Args:
-            folder: Of the log.
-            passphrase: Of its keys; one for a new log protects them.
-            read_only: Why nothing may be written, in words; then a copy is read (`Salvage`).
-            spare: Reads the snapshot, which shows a missing end and holds what takes the place of lost events.
+        `read_only` is why nothing may be written, in words; then a copy is read (`Salvage`). `spare` reads the
+        snapshot, which shows a missing end and holds what takes the place of lost events.
 
         Raises:
             PassphraseError: the passphrase is wrong, or missing, or given for a log without one.
@@ -76,7 +73,6 @@ class DuckDBLog:
                 self._keys = stack.enter_context(closing(KeyRing(folder / "keys", passphrase)))
                 self._head_file = stack.enter_context(closing(HeadFile(folder / "head", self._keys.chain)))
                 self.head = self._recover()
-                """The end of the log."""
                 write_format(folder)
                 rekeyed = chain.key_chain(self.head, self._keys, self._head_file)
             except OSError as error:

@@ -22,7 +22,6 @@ class LogPrefix:
             raise ValueError(f"the log has no event {seq}: it ends at {log.head.seq}")
         self._log = log
         self.head: Final = log.head_at(seq)
-        """The end of the prefix."""
         self.images: Final = log.images
 
     def head_at(self, seq: int) -> Head:

@@ -11,7 +11,6 @@ from events.vocabulary.codec import is_memory, is_sealed, name_of
 from events.vocabulary.integrity import ERASURES
 
 UNEXPLAINED: Final = "its key was destroyed, and no event tells of its erasure"
-"""What is wrong with such an event, in words."""
 
 _KEYED: Final = "chain_keyed"
 

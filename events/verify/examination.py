@@ -31,16 +31,10 @@ Progress = Callable[[int, int], None]
 
 
 class Examination:
-    """Checks the schema and all rows once, in pages.
+    """Checks the schema and all rows once, in pages; keys and a cursor on the log are None if they can't be read.
 
-    Args:
-        cursor: On the log; None if it can't be opened.
-        keys: None if they can't be read.
-        acknowledged: From the head file.
-        problems: Found so far.
-        last: The last event to check; all of them by default.
-        images: Of its memories; None if they aren't checked.
-        witness: Where the log ended when its snapshot was taken; None without one.
+    `problems` are those that were found so far, `last` the last event to check, all by default, `images` those of its
+    memories, if they are checked, `witness` where the log ended when its snapshot was taken.
     """
 
     def __init__(

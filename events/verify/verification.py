@@ -40,7 +40,6 @@ def verify(
 
     Raises:
         LogInUseError: it is open.
-        PassphraseError: the passphrase is wrong, or missing, or given for a store without one.
         LogError: there is no store, or its files can't be read.
     """
     problems: list[Problem] = []
@@ -98,12 +97,9 @@ def _numbers(ranges: Iterable[BadRange]) -> set[int]:
 
 
 def examine(log: DuckDBLog, progress: Progress | None = None) -> Report:
-    """Check the store of an open log. Appends may go on; they aren't checked.
+    """Check the store of an open log (`LogError`: it is closed, or its files can't be read).
 
-    Rows that DuckDB has in memory are read from there.
-
-    Raises:
-        LogError: the log is closed, or its files can't be read.
+    Appends may go on; they aren't checked. Rows that DuckDB has in memory are read from there.
     """
     problems: list[Problem] = []
     end = log.head

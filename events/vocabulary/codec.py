@@ -25,7 +25,6 @@ _lz4 = cast("Any", lz4.block)
 _compress: Final[Callable[[bytes], bytes]] = _lz4.compress
 _decompress: Final[Callable[[bytes], bytes]] = _lz4.decompress
 BlockError: Final[type[Exception]] = _lz4.LZ4BlockError
-"""Raised by `decompress`."""
 
 _SIZE: Final = 4
 """Bytes of the uncompressed size, which precede an LZ4 block."""

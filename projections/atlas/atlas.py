@@ -157,17 +157,12 @@ class Atlas(Fingerprints):
     def ranking_scores(
         self, key: str, query: Mapping[str, Embedding], rows: Rows, hints: QueryHints = NO_HINTS
     ) -> Scores:
-        """Return the scores that rank these rows for a query in one space, comparable within the space only.
+        """Return the scores that rank these rows for a query in one space, comparable within that space only.
 
         That is the raw similarity, except for plain term counts (BM25, unbounded), E2 if the query names a time (match
         of time mentions), E4 if it asks for an end of its session (sharpened cosine), and E11 (coverage of the query's
-        terms, plus matches of time and speaker).
-
-        Args:
-            key: Of the space.
-            query: Its embeddings by space; without that of this space, or of E6 for E11, it is a KeyError.
-            rows: Shape (rows,).
-            hints: Parsed from the query's text.
+        terms, plus matches of time and speaker). A query without an embedding of this space, or of E6 for E11, is a
+        KeyError.
         """
         if key == E11:
             return self._entity_scores(query[E6], rows, hints)

@@ -4,7 +4,6 @@ import re
 from typing import Final
 
 _SAMPLE: Final = 16_384
-"""Characters that are read."""
 
 _CODE_LINE: Final = re.compile(
     r"""[{};]\s*(?://.*)?$                                         # ends like a line of the C family

@@ -95,7 +95,6 @@ class Facets:
     def __init__(self) -> None:
         self._columns = {name: _Column() for name in _COLUMNS}
         self._created = GrowableArray(np.int64)
-        """`created_at` in microseconds since 1970."""
         self._calendar = GrowableArray(np.int64)
         """The same as calendar time."""
         self._code = GrowableArray(np.bool_)
@@ -289,7 +288,6 @@ class Facets:
         return digest_of(columns, tagged, *(one.array for one in arrays), self._turns.digest())
 
     def _roots(self, rows: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:
-        """Return the last survivor of each of these rows."""
         while not np.array_equal(above := self._survivors.array[rows], rows):
             rows = above
         return rows

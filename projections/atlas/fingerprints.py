@@ -33,12 +33,10 @@ class Fingerprints:
     _ids: list[UUID]
 
     def __init__(self, dimensions: Mapping[str, int], *, connected: bool = False, stems: bool = True) -> None:
-        """Create empty spaces.
+        """Create empty spaces of these dimensions; a missing one is a KeyError.
 
-        Args:
-            dimensions: Of each space; a missing one is a KeyError.
-            connected: Whether E8 follows the connections of memories, or else stays as it was stored.
-            stems: Whether E6 holds the stems of words, as the terms of passages do, or what a model makes of them.
+        `connected` says whether E8 follows the connections of memories, or else stays as it was stored; `stems` whether
+        E6 holds the stems of words, as the terms of passages do, or what a model makes of them.
         """
         self.dimensions: Final = {space.key: dimensions[space.key] for space in SPACES}
         self._semantic = WindowedSpace(self.dimensions[E1])
@@ -105,13 +103,9 @@ class Fingerprints:
     ) -> Scores:
         """Return the raw similarity in [0, 1] of an embedding to these rows (to all if None) in one space.
 
-        NaN where the space has nothing to say of a row.
-
-        Args:
-            key: Of the space.
-            embedding: Of the space's kind; another one is a TypeError.
-            rows: Shape (rows,); the score of an empty row is undefined.
-            direction: In the causal space, whether causes or effects of the query are searched.
+        NaN where the space has nothing to say of a row; undefined of an empty one. An embedding of another kind than
+        the space's is a TypeError. `direction` says whether causes or effects of the query are searched in the causal
+        space.
         """
         match self._space(key), embedding:
             case WindowedSpace() as space, Dense():
@@ -141,13 +135,10 @@ class Fingerprints:
         """Return the raw similarity in [0, 1] of pairs of memories in one space, shape (pairs,).
 
         Two memories score the same from either side: passages and weights of tokens, which rank memories for a query,
-        don't count. NaN where the space has nothing to say of either.
+        don't count. NaN where the space has nothing to say of either; undefined of an empty row.
 
-        Args:
-            key: Of the space.
-            embeddings: Of memories, of the space's kind; another one is a TypeError.
-            owners: The memory of each pair, as its place among the embeddings, shape (pairs,).
-            rows: The row that it is compared with, shape (pairs,); the score of an empty row is undefined.
+        `owners` has the first memory of each pair, as its place among the embeddings (`TypeError`: of another kind),
+        `rows` the row that it is compared with, both of shape (pairs,).
         """
         return pair_scores(key, self._space(key), embeddings, owners, rows, nullable=key in NULLABLE)
 

@@ -23,7 +23,6 @@ from projections.spaces.windowed import WindowedSpace
 from projections.storage.arrays import Rows
 
 _CHUNK: Final = 512
-"""Rows that are computed at once."""
 HUB_SHARE: Final = np.float32(0.25)
 """Weight of the hub of a cluster in E8 of a member with centrality 1, where all else weighs 1."""
 

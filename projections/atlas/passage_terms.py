@@ -36,10 +36,7 @@ class PassageTerms:
         self._passages.clear(row)
 
     def coverage(self, shares: Scores, rows: Rows) -> Scores:
-        """Return the share of a query's terms that each passage of these rows contains, row by row, in [0, 1].
-
-        `shares` are those of all terms of the space (`SparseSpace.shares`).
-        """
+        """Return the share of a query's terms that each passage of these rows contains, row by row, in [0, 1]."""
         passages, _ = self._passages.indices(rows)
         indices, lengths = self._slices.indices(passages)
         return np.minimum(reduce_rows(np.add, shares[self._terms.take(indices)], lengths), np.float32(1.0))

@@ -4,17 +4,8 @@ from uuid import UUID
 
 import msgspec
 
+from events import vocabulary as ev
 from events.storage.log import Envelope
-from events.vocabulary import (
-    CausalClausesFound,
-    CausesLinked,
-    ConsolidationFinished,
-    ConsolidationStarted,
-    ConsolidationUndone,
-    MemoriesMoved,
-    MemoryErased,
-    MemoryStored,
-)
 from events.vocabulary.causes import Clause
 from events.vocabulary.values import Modality, Mode
 from projections.projection import digest_of, is_shredded_memory
@@ -52,23 +43,23 @@ class CausalClauses:
     def apply(self, envelope: Envelope) -> None:
         """Fold the next event of the log; shredded clauses are those of an erased memory."""
         match envelope.event:
-            case MemoryStored(namespace=namespace, modality=modality) if modality is not Modality.CODE:
+            case ev.MemoryStored(namespace=namespace, modality=modality) if modality is not Modality.CODE:
                 self._unexamined[envelope.id] = namespace
-            case CausalClausesFound(memory=memory, clauses=clauses):
+            case ev.CausalClausesFound(memory=memory, clauses=clauses):
                 self._find(memory, clauses, envelope.correlation_id)
-            case CausesLinked(examined=examined):
+            case ev.CausesLinked(examined=examined):
                 self._examine(examined, envelope.correlation_id)
-            case ConsolidationStarted(run=run, mode=mode) if mode is not Mode.LINK:
+            case ev.ConsolidationStarted(run=run, mode=mode) if mode is not Mode.LINK:
                 self._before[run] = _Before()
-            case ConsolidationFinished(run=run):
+            case ev.ConsolidationFinished(run=run):
                 if self._before.get(run) == _Before():
                     del self._before[run]
-            case ConsolidationUndone(run=run, memories=()):
+            case ev.ConsolidationUndone(run=run, memories=()):
                 self._undo(run)
-            case MemoriesMoved(memories=memories, target=target):
+            case ev.MemoriesMoved(memories=memories, target=target):
                 for waiting in (self._unexamined, *(before.unexamined for before in self._before.values())):
                     waiting.update((one, target) for one in memories if one in waiting)
-            case MemoryErased(memory=memory):
+            case ev.MemoryErased(memory=memory):
                 self._forget(memory)
             case event if is_shredded_memory(event):
                 self._forget(envelope.id)

@@ -124,7 +124,6 @@ class Links:
         yield from (spoke for spoke in spokes if spoke not in drawn)
 
     def _resolved(self, steps: list[Step]) -> tuple[Link, ...]:
-        """Return the edges of these steps between surviving memories, without self-loops."""
         roots = [self._root_step(step) for step in steps]
         if all(map(is_, roots, steps)):  # the common case without merges, in half of the time
             return tuple(self._with_traversals(self._link(step), (step,)) for step in steps)

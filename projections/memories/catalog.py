@@ -195,7 +195,6 @@ class Catalog:
         self._rows = {memory: row for row, memory in enumerate(self._ids)}
 
     def _entry(self, memory: UUID) -> Entry:
-        """Return the entry of a memory without its body."""
         return self._changed.get(memory) or self._stored.at(self._rows[memory], memory)
 
     def _with_body(self, memory: UUID) -> Entry:
@@ -225,7 +224,6 @@ class Catalog:
         )
 
     def _with_versions(self, entry: Entry) -> Entry:
-        """Return an entry with what superseded the memory, and what it superseded."""
         earlier = (
             one
             for one in self._supersessions.earlier(entry.id, self._lifecycle)

@@ -16,7 +16,6 @@ class DerivedEvents:
 
     _members: dict[UUID, set[UUID]]
     _serving: dict[UUID, set[UUID]]
-    """Derived events by member."""
     _erased: set[UUID]
 
     def __init__(self) -> None:

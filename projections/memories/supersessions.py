@@ -64,9 +64,7 @@ class Supersessions:
         """Return the latest present memory that superseded this one, directly or over others; None without any.
 
         Memories that superseded each other in a circle all hold: an import, a merge, or requests at the same time can
-        bring one about.
-
-        The memory is a survivor, or not merged. `is_present` tells whether a memory counts.
+        bring one about. The memory is a survivor, or not merged.
         """
         later = self._all_later(memory, lifecycle)
         if memory in later:

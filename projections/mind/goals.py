@@ -15,9 +15,7 @@ from projections.memories.placement import Placement, swap_keys
 from projections.projection import MemoryState, digest_of
 
 EXEMPLARS: Final = 8
-"""Number of a goal's most central members that represent it."""
 MAX_DRIFTS: Final = 100
-"""Number of drift findings kept for each namespace."""
 
 
 def spread(members: tuple[UUID, ...], count: int = EXEMPLARS) -> tuple[UUID, ...]:
@@ -56,7 +54,6 @@ class Goals:
 
     _goals: dict[UUID, _Known]
     _serving: dict[UUID, list[UUID]]
-    """Goals by member."""
     _choices: dict[str, list[_Choice]]
     _findings: dict[str, tuple[DriftRecord, ...]]
 
@@ -164,7 +161,6 @@ class Goals:
             self._choices[namespace] = [choice for choice in choices if choice.run != run]
 
     def _remove_member(self, memory: UUID) -> None:
-        """Remove a memory from its goals, and the goals that it was the last member of."""
         for goal_id in self._serving.pop(memory, ()):
             known = self._goals[goal_id]
             pairs = [one for one in zip(known.goal.members, known.goal.centrality, strict=True) if one[0] != memory]

@@ -28,7 +28,6 @@ HORIZON: Final = 100
 PRIOR: Final = 10
 """Number of settled forecasts that weigh as much as the estimate from entropy and coherence."""
 _RECENT: Final = 100
-"""Settled forecasts that the accuracy covers."""
 _SMOOTHING: Final = 25
 """Interactions over which the weights of two stages blend."""
 

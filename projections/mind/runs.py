@@ -13,7 +13,6 @@ from events.vocabulary.values import Mode, Outcome, Pruned, Shortcut, Strengthen
 from projections.projection import digest_of
 
 MAX_SKIPPED: Final = 100
-"""Number of skipped runs that are kept."""
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,7 +29,6 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     merged: tuple[ev.MemoriesMerged, ...] = ()
     pruned: tuple[Pruned, ...] = ()
     clusters: int = 0
-    """Number of clusters that it formed."""
     strengthened: tuple[Strengthened, ...] = ()
     shortcuts: tuple[Shortcut, ...] = ()
     replayed: tuple[UUID, ...] = ()
@@ -96,7 +94,6 @@ class Runs:
     _runs: dict[UUID, Run]
     _patterns: dict[UUID, ev.PatternDiscovered]
     _showing: dict[UUID, list[UUID]]
-    """Patterns by member."""
     _skipped: tuple[tuple[datetime, ev.ConsolidationSkipped], ...]
     _erased: set[UUID]
 
@@ -190,7 +187,6 @@ class Runs:
             self._remove_member(member)
 
     def _remove_member(self, memory: UUID) -> None:
-        """Remove a memory from its patterns, and the patterns that it was the last member of."""
         for pattern_id in self._showing.pop(memory, ()):
             pattern = self._patterns[pattern_id]
             members = tuple(member for member in pattern.members if member != memory)

@@ -23,7 +23,6 @@ INCLUDED: Final[dict[Mode, tuple[Mode, ...]]] = {
 """The scheduled modes whose work a run of each mode includes."""
 
 MAX_SKIPS: Final = 10
-"""Number of skipped runs that are kept."""
 
 
 class Schedule:
@@ -35,11 +34,9 @@ class Schedule:
     permitted: bool
     """Whether scheduled runs may prune, and merge memories that aren't exact copies."""
     since: datetime | None
-    """Time of the first event."""
     active_at: datetime | None
     """Time of the last event that a client caused."""
     stored_at: datetime | None
-    """Time of the last stored memory."""
     skips: tuple[tuple[datetime, ev.ConsolidationSkipped], ...]
     """The latest scheduled runs that never began, with their time, the oldest first."""
     _started: dict[UUID, tuple[datetime, ev.ConsolidationStarted]]

@@ -34,7 +34,6 @@ class IgnitedMemory(msgspec.Struct, frozen=True):
 
     memory: UUID
     order: float
-    """Its last order parameter r in [0, 1]."""
     since: datetime
     forced: bool
     """Whether a client ignited it regardless of its order."""
@@ -59,7 +58,6 @@ class WorkspaceState:
     faded: dict[UUID, FadedMemory]
     """The queue for REM replay, the oldest first."""
     ignitions: Counter[UUID]
-    """Number of ignitions of each memory."""
     conflict: tuple[UUID, ...]
     """The ignited memories of the last conflict, the highest order first; none if fewer than two are left."""
     emptied_at: datetime | None

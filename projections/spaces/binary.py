@@ -13,10 +13,7 @@ from projections.storage.arrays import GrowableArray, Mask, Rows, Scores, are_mo
 
 
 class BinarySpace:
-    """Bits by row, compared by the share of equal bits.
-
-    An `indexed` space is searched as a whole, for which a large one has a graph.
-    """
+    """Bits by row, compared by the share of equal bits."""
 
     def __init__(self, bits: int, *, indexed: bool = False) -> None:
         if bits % 8:

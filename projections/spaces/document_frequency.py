@@ -11,7 +11,6 @@ class DocumentFrequency:
     """Number of counted memories that contain each term."""
 
     count: int
-    """Number of counted memories."""
 
     def __init__(self, width: int) -> None:
         self._holders = np.zeros(width, np.int32)

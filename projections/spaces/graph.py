@@ -34,7 +34,6 @@ _SLICE: Final = 2_048
 """Bytes of vectors that are added between two messages of an actor, which takes some 2 ms."""
 _SIZE: Final = np.dtype("<i8")
 _CHECKED: Final = 10
-"""Neighbours that a check compares."""
 
 _Vectors = npt.NDArray[Any]
 """Levels, or bits packed to bytes."""
@@ -57,10 +56,7 @@ class Searchable(Protocol):
 class Graph:
     """The graphs of the first rows of a space, one for each `SHARD` of them.
 
-    Args:
-        space: Whose rows are searched.
-        width: Bytes of a vector.
-        metric: "cos" for levels, "hamming" for bits packed to bytes.
+    `width` is that of a vector in bytes; the metric is "cos" for levels, "hamming" for bits packed to bytes.
     """
 
     covered: int
@@ -119,10 +115,8 @@ class Graph:
     def near(self, query: _Vectors, count: int, share: float) -> tuple[Rows, Scores] | None:
         """Return rows that likely contain the `count` nearest ones that a filter admits, ascending, with their scores.
 
-        `share` is that of the rows that the filter admits.
-
-        Returns:
-            Rows, admitted or not; None where scoring all that are admitted takes no longer.
+        `share` is that of the rows that the filter admits; the result has others too. None where scoring all that are
+        admitted takes no longer.
         """
         rows = self.rows
         graphs = ceil(self.covered / SHARD)

@@ -93,12 +93,9 @@ def stems(text: str) -> list[str]:
 
 
 def term_frequencies(text: str) -> Sparse:
-    """Return E6: the frequency of each stem, hashed (CRC-32 modulo 30,522).
+    """Return E6: the frequency of each stem, hashed (CRC-32 modulo 30,522); a blank text is a ValueError.
 
     Document frequencies and lengths change with every stored memory, so the ranking applies them (BM25).
-
-    Raises:
-        ValueError: The text is blank.
     """
     return Sparse.of({term: min(count, _MAX_FREQUENCY) for term, count in _terms(text).items()})
 

@@ -14,7 +14,6 @@ from projections.spaces.document_frequency import DocumentFrequency
 from projections.storage.arrays import GrowableArray, Rows, RowSlices, Scores, reduce_rows
 
 _VOCABULARY: Final = 2**16
-"""Number of distinct wordpiece ids."""
 _BLOCK_PAIRS: Final = 2**16
 """Token pairs compared at once, which fit into the processor's cache; a single row may exceed it."""
 

@@ -16,10 +16,7 @@ _LIKELY: Final = 256
 
 
 class WindowedSpace:
-    """For each row the vector of the whole memory, then those of its passages; a row scores as its best vector.
-
-    An `indexed` space is searched as a whole, for which a large one has a graph.
-    """
+    """For each row the vector of the whole memory, then those of its passages; a row scores as its best vector."""
 
     def __init__(self, dimension: int, *, indexed: bool = False) -> None:
         self.vectors = DenseSpace(dimension, indexed=indexed)

@@ -12,12 +12,9 @@ import numpy.typing as npt
 class LazyArray:
     """An array in memory whose pieces are read on first use. Safe to use from any thread.
 
-    Args:
-        room: Bytes that receive the array, uint8; longer than the array where it is to grow in place.
-        dtype: Of the items.
-        shape: Of the array.
-        piece: Bytes of each piece but the last.
-        read: Puts the piece with this number in its place in `room`; called once for each piece.
+    `room` are the bytes that receive the array, uint8, more of them where it is to grow in place; `piece` are the bytes
+    of each piece but the last. `read` puts the piece with this number in its place in `room`; it is called once for
+    each.
     """
 
     def __init__(

@@ -23,13 +23,10 @@ def time_of(count: int) -> datetime:
 def within_limits(
     instants: npt.NDArray[np.int64], calendar: npt.NDArray[np.int64], since: datetime | None, until: datetime | None
 ) -> npt.NDArray[np.bool_]:
-    """Return which times are within limits, both inclusive, shape (times,).
+    """Return which times, in microseconds since 1970, are within limits, both inclusive, shape (times,).
 
-    Args:
-        instants: The times in microseconds since 1970, shape (times,).
-        calendar: The same as calendar time.
-        since: An instant, or calendar time if it has no zone; None for no limit.
-        until: As `since`.
+    A limit is an instant, or calendar time if it has no zone, with which `calendar`, the same times as calendar time,
+    is compared; None is none.
     """
     inside = np.ones(len(instants), np.bool_)
     if since is not None:

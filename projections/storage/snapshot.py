@@ -32,7 +32,6 @@ VALUES: Final = "values"
 
 _CODES: Final = "BOOL ?, I8 i1, U8 u1, U16 u2, I32 i4, I64 i8, U64 u8, F16 f2, F32 f4, F64 f8"
 _DTYPES: Final = {name: np.dtype(code) for name, code in map(str.split, _CODES.split(","))}
-"""numpy's types by their names in safetensors."""
 _NAMES: Final = {dtype: name for name, dtype in _DTYPES.items()}
 FOREIGN: Final = "foreign"
 """Name of the bytes that a library writes."""

@@ -23,7 +23,6 @@ from projections.time.weekdays import looks_ahead, looks_back
 MAX_INTERVALS: Final = 64
 """Intervals of one text; further ones, as in a timetable, add no information."""
 MAX_CHARACTERS: Final = 16_384
-"""Characters of a text that are parsed."""
 _OPEN_END: Final = timedelta(days=365)
 """Length of "before 2010" and "after 9 June"."""
 _ENDS: Final = ("end of", "End of")

@@ -26,7 +26,6 @@ from projections.time.periods import (
 from projections.time.weekdays import Direction, direction_of
 
 _RECENT: Final = timedelta(days=30)
-"""Length of "recently"."""
 _STEPS: Final = {"last": -1, "past": -1, "previous": -1, "next": 1, "coming": 1}
 """Units from the present one, by the word before; 0 for others."""
 _HALVES: Final = {
@@ -34,7 +33,6 @@ _HALVES: Final = {
     "year": (6, "month"),
     "decade": (5, "year"),
 }
-"""Half of a unit, as a number of smaller ones."""
 _QUARTER: Final = 3
 """Months of a quarter, and of a season."""
 _ORDINALS: Final = ("first", "second", "third", "fourth")
@@ -48,7 +46,6 @@ class Reference(NamedTuple):
     ahead: bool = False
     """Whether a month or day without a year is the first that has not ended."""
     is_past: bool = False
-    """Whether it is a question about the past."""
 
 
 def resolved(resolve: Callable[[], Interval | None]) -> Interval | None:

@@ -42,7 +42,6 @@ class QueryHints(msgspec.Struct, frozen=True, kw_only=True):
     """What the parser finds in a query besides its embeddings."""
 
     direction: Direction | None = None
-    """Whether it asks for causes or effects."""
     intervals: tuple[Interval, ...] = ()
     """Times that it names, as calendar time."""
     day_parts: tuple[Interval, ...] = ()
@@ -61,9 +60,7 @@ class QueryHints(msgspec.Struct, frozen=True, kw_only=True):
     recurring: tuple[datetime, ...] = ()
     """Sample moments that share the recurring hour, day or season that it names."""
     start: bool = False
-    """Whether it asks for the beginning of its session."""
     end: bool = False
-    """Whether it asks for the end of its session."""
     unknown: Interval | None = None
     """The time between the question and now, of which the question can't know; None if it is asked now."""
     subject: str = ""

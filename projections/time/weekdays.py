@@ -27,7 +27,6 @@ REACH: Final = 160
 _NAME: Final = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _PART: Final = r"(?: (?:early |late )?(?:morning|afternoon|evening|night|noon|lunchtime)\b)?"
 _OTHERS: Final = rf"(?:(?:,| and|, and) {_NAME}{_PART})*+"
-"""Weekdays that follow in a list."""
 _QUALIFIED: Final = lex.compiled(
     r"\b(?:the|an?|that|this|these|those|some|any|one|each|every|all|no|per|another|other|first|second|third|fourth|most|"
     r"of|my|our|your|his|her|their|its|good|black|cyber|easter|whit|ash|palm|shrove|maundy|or|from|than|like|before|after|"
@@ -135,12 +134,9 @@ _SINCE_THEN: Final = re.compile(
 def direction_of(text: str, left: int, right: int, preposition: str) -> Direction | None:
     """Return where a weekday without "last" or "next" lies; None for a habit, a name or in doubt.
 
-    Args:
-        text: Any text.
-        left: Where the expression begins, with its preposition.
-        right: Where it ends.
-        preposition: "on", "by", "for", "to" or "until", in lower case; "" without one. With "at", of a weekend, a
-            plain form tells a habit: "We clean at the weekend".
+    The expression goes from `left`, with its preposition, to `right` in the text. `preposition` is "on", "by", "for",
+    "to" or "until", in lower case; "" without one. With "at", of a weekend, a plain form tells a habit: "We clean at
+    the weekend".
     """
     begin, end = _around(text, (left, right), _SENTENCE, (max(0, left - REACH), min(len(text), right + REACH)))
     before, after = text[begin:left], text[right:end]

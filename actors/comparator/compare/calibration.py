@@ -71,7 +71,6 @@ class Calibration:
         levels = [(curve.unrelated, curve.exponent) if curve else (0.0, 1.0) for curve in self._curves.values()]
         self._lows, self._exponents = np.array(levels, np.float32).T
         self.fitted: Final = frozenset(key for key, curve in self._curves.items() if curve is not None)
-        """The calibrated spaces."""
         weights = [curve.weight if curve else 0.0 for curve in self._curves.values()]
         self.weights: Final = np.array(weights if self.fitted.issuperset(SEMANTIC) else [1 / WIDTH] * WIDTH)
         """Weights of `Strategy.GRADED`, shape (13,); equal if any semantic space is not calibrated."""
@@ -106,17 +105,10 @@ def shipped_curves() -> dict[str, Curve]:
 
 
 def equate(model: SpaceModel, scores: Scores, packaged: Scores) -> SpaceCurve:
-    """Return the levels of a model that as many pairs of texts exceed as exceed those of the packaged one in E1.
+    """Return the levels of a model that as many pairs exceed as do those of the packaged one: equipercentile equating.
 
-    This is equipercentile equating: both models rank the same pairs, so a level is carried over by its rank.
-
-    Args:
-        model: Of the space.
-        scores: Raw, shape (pairs,); NaN where the space has nothing to say of a pair.
-        packaged: Raw scores of the packaged model in E1, shape (pairs,).
-
-    Raises:
-        ValueError: The model scores related and unrelated pairs alike.
+    `scores` are raw ones of the model, NaN where it has nothing to say of a pair, `packaged` those of the packaged
+    model in E1, both of shape (pairs,). A model that scores related and unrelated pairs alike is a ValueError.
     """
     shipped, known = shipped_curves()[E1], ~np.isnan(scores)
     ranks = [float((packaged[known] <= level).mean()) for level in (shipped.unrelated, shipped.half)]

@@ -41,7 +41,6 @@ class Fit(msgspec.Struct, frozen=True):
     coefficients: tuple[float, ...]
     intercept: float
     minimum: float
-    """Least probability of an edge."""
 
     def probability(self, features: npt.NDArray[np.floating]) -> float:
         """Return the probability that a pair with these features is causal."""
@@ -81,13 +80,9 @@ def pair_features(
 ) -> npt.NDArray[np.float64]:
     """Return the features of one pair.
 
-    Args:
-        own: Scores of all statements for one end, shape (statements,).
-        theirs: Scores of all statements for the other end in the opposite role, shape (statements,).
-        place: Of the other end in `own`.
-        opposite: Score of the pair with exchanged roles.
-        similarity: In E1.
-        lengths: Tokens of the cause and of the effect.
+    `own` are the scores of all statements for one end, `theirs` those for the other end in the opposite role, of shape
+    (statements,); `place` is that of the other end in `own`, `opposite` the score with exchanged roles, `similarity`
+    that in E1, `lengths` the tokens of cause and effect.
     """
     score = float(own[place])
     best, their_best = (-np.sort(-scores)[:NEIGHBOURHOOD] for scores in (own, theirs))

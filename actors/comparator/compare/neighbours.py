@@ -87,12 +87,8 @@ def neighbours(
 ) -> list[Neighbours | PurposeFault]:
     """Return the neighbours of each of several new memories and its purpose vector, or why that can't be computed.
 
-    Args:
-        atlas: What is stored; the new memories are not compared with each other.
-        calibration: Of its spaces.
-        new: They are scored in one pass over each space.
-        north_stars: That of the namespace of each.
-        pending: Fingerprints of earlier turns of the same batch, which are not stored yet; None if there are none.
+    They are scored in one pass over each space, and not compared with each other. `north_stars` has that of each one's
+    namespace, `pending` the fingerprints of earlier turns of the same batch, which are not stored yet.
     """
     queries = [{space.key: one.fingerprint[space.key] for space in SPACES} for one in new]
     eligible = {name: atlas.facets.eligible(Filter(namespace=name)) for name in {one.namespace for one in new}}

@@ -4,9 +4,9 @@ The formulas stand at `Strategy`. Every function takes calibrated scores of shap
 each in [0, 1]. NaN is a space that has nothing to say of the pair: it is left out of every sum. A score out of range
 raises a ValueError that names its space, a pair without any score one that names the pair.
 
-The synergy matrix says how strongly two spaces support each other. The published matrix is for thirteen kinds of memory
-that differ from the thirteen spaces. Each space takes the row and column of the kind that it is closest to, not of its
-position.
+The synergy matrix says how strongly two spaces support each other: .3 is weak, .6 moderate, .9 strong. The published
+one is for thirteen kinds of memory that differ from the spaces, so each space takes the row and column of the kind that
+it is closest to. Two spaces of one kind are strong.
 """
 
 from typing import Final, TypeAlias, assert_never
@@ -19,62 +19,31 @@ from events.spaces import E1, E2, E3, E4, E5, E6, E7, E8, E9, E10, E11, E12, E13
 
 Float64: TypeAlias = npt.NDArray[np.float64]
 
-STRONG: Final = 0.9
-"""The published strong synergy (weak is .3, moderate .6); also that of two spaces that map to the same kind."""
-
-_PUBLISHED: Final = """
-    semantic     1 .6 .3 .6 .9 .6 .6 .3 .3 .6 .9 .9 .6
-    episodic    .6  1 .9 .6 .3 .3 .3 .6 .9 .9 .3 .6 .3
-    temporal    .3 .9  1 .9 .3 .3 .9 .3 .6 .3 .3 .6 .3
-    causal      .6 .6 .9  1 .6 .9 .9 .3 .6 .3 .9 .9 .3
-    analogical  .9 .3 .3 .6  1 .6 .3 .6 .6 .6 .9 .3 .3
-    code        .6 .3 .3 .9 .6  1 .9 .9 .3 .3 .6 .6 .9
-    procedural  .6 .3 .9 .9 .3 .9  1 .6 .3 .3 .3 .6 .6
-    spatial     .3 .6 .3 .3 .6 .9 .6  1 .6 .3 .6 .3 .3
-    social      .3 .9 .6 .6 .6 .3 .3 .6  1 .9 .3 .6 .3
-    emotional   .6 .9 .3 .3 .6 .3 .3 .3 .9  1 .6 .3 .3
-    abstract    .9 .3 .3 .9 .9 .6 .3 .6 .3 .6  1 .6 .3
-    factual     .9 .6 .6 .9 .3 .6 .6 .3 .6 .3 .6  1 .9
-    sparse      .6 .3 .3 .3 .3 .9 .6 .3 .3 .3 .3 .9  1
+_SYNERGIES: Final = """
+    e1_semantic             1 .3 .3 .6 .6 .6 .6 .9 .6 .9 .9 .9 .6  semantic
+    e2_temporal_recent     .3  1 .9 .9 .9 .3 .3 .3 .3 .3 .6 .3 .3  temporal
+    e3_temporal_periodic   .3 .9  1 .9 .9 .3 .3 .3 .3 .3 .6 .3 .3  temporal
+    e4_temporal_positional .6 .9 .9  1 .6 .3 .3 .3 .3 .6 .6 .6 .3  episodic
+    e5_causal              .6 .9 .9 .6  1 .3 .9 .6 .3 .6 .9 .6 .3  causal
+    e6_sparse              .6 .3 .3 .3 .3  1 .9 .3 .9 .6 .9 .6 .9  sparse
+    e7_code                .6 .3 .3 .3 .9 .9  1 .6 .9 .6 .6 .6 .9  code
+    e8_graph               .9 .3 .3 .3 .6 .3 .6  1 .3 .9 .3 .9 .3  analogical
+    e9_hdc                 .6 .3 .3 .3 .3 .9 .9 .3  1 .6 .9 .6 .9  sparse
+    e10_multimodal         .9 .3 .3 .6 .6 .6 .6 .9 .6  1 .9 .9 .6  semantic
+    e11_entity             .9 .6 .6 .6 .9 .9 .6 .3 .9 .9  1 .9 .9  factual
+    e12_late_interaction   .9 .3 .3 .6 .6 .6 .6 .9 .6 .9 .9  1 .6  semantic
+    e13_splade             .6 .3 .3 .3 .3 .9 .9 .3 .9 .6 .9 .6  1  sparse
 """
-
-COUNTERPARTS: Final[dict[str, str]] = {
-    E1: "semantic",
-    E2: "temporal",  # distance in time
-    E3: "temporal",  # hour, weekday and season
-    E4: "episodic",  # position in a session
-    E5: "causal",
-    E6: "sparse",
-    E7: "code",
-    E8: "analogical",  # similarity by neighbours in the graph
-    E9: "sparse",  # character trigrams, surface features as terms are
-    E10: "semantic",  # one space for text and images; no published kind is perception
-    E11: "factual",
-    E12: "semantic",  # meaning, token by token
-    E13: "sparse",  # terms and their expansions
-}
-"""The published kind of each space; procedural, spatial, social, emotional and abstract have no space."""
+"""The synergy of each space with all, and the published kind of memory whose row and column it takes."""
 
 
-def _parse_published() -> dict[str, dict[str, float]]:
-    rows = [line.split() for line in _PUBLISHED.strip().splitlines()]
-    kinds = [row[0] for row in rows]
-    return {kind: dict(zip(kinds, map(float, numbers), strict=True)) for kind, *numbers in rows}
-
-
-PUBLISHED: Final[dict[str, dict[str, float]]] = _parse_published()
-"""The published matrix by kind: symmetric, 1 on the diagonal."""
-
-
-def _reindex() -> Float64:
-    kinds = [COUNTERPARTS[space.key] for space in SPACES]
-    matrix = np.array([[min(PUBLISHED[one][other], STRONG) for other in kinds] for one in kinds])
-    np.fill_diagonal(matrix, 1.0)
+def _matrix(table: str) -> Float64:
+    matrix = np.array([line.split()[1:-1] for line in table.strip().splitlines()], np.float64)
     matrix.flags.writeable = False
     return matrix
 
 
-SYNERGY: Final[Float64] = _reindex()
+SYNERGY: Final[Float64] = _matrix(_SYNERGIES)
 """Synergy of every two spaces in the order of `SPACES`, shape (13, 13): symmetric, 1 on the diagonal, read-only."""
 
 GROUPS: Final[dict[str, tuple[str, ...]]] = {
@@ -85,10 +54,8 @@ GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "qualitative": (E10,),
     "implementation": (E6,),
 }
-"""The groups of spaces of GROUP_HIERARCHICAL."""
 
 _SUPPORT: Final[Float64] = SYNERGY - np.eye(len(SPACES))
-"""The synergy of every space with the others."""
 
 _SHARES: Final = {key: 1 / len(group) for group in GROUPS.values() for key in group}
 _GROUP_WEIGHTS: Final[Float64] = np.array([_SHARES[space.key] for space in SPACES])

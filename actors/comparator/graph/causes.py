@@ -96,7 +96,6 @@ class _Search(NamedTuple):
 
 
 def _keep_stronger(best: dict[tuple[UUID, UUID], CausalLink], links: Iterable[CausalLink]) -> None:
-    """Keep the stronger of two edges between the same memories."""
     for link in links:
         pair = link.source, link.target
         if pair not in best or link.weight > best[pair].weight:
@@ -104,7 +103,6 @@ def _keep_stronger(best: dict[tuple[UUID, UUID], CausalLink], links: Iterable[Ca
 
 
 def _links_of_clause(memory: UUID, clause: Clause, search: _Search) -> Iterator[CausalLink]:
-    """Yield the edges that a clause of a memory states."""
     cause, effect = (phrase_statement(memory, clause, phrase) for phrase in (clause.cause, clause.effect))
     causing = [*search.effects(cause), *search.agreement.wholes(cause)]
     for other, score in search.agreement.of(cause, causing, search.causes):

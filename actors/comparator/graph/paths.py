@@ -16,7 +16,6 @@ from actors.runtime.settings import PathKind
 from projections.graph.relations import CLUSTER, RelationKind, relation_kind
 
 EdgesOf: TypeAlias = Callable[[UUID], Iterable[Edge]]
-"""Returns the edges that start at a memory."""
 
 _QueueItem: TypeAlias = tuple[float, int, tuple[Edge, ...]]
 """A partial path: its cost, its hops and its edges, which break ties deterministically."""

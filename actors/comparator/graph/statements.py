@@ -70,7 +70,6 @@ class Statements:
     def __init__(self) -> None:
         self._all: list[Statement] = []
         self.rows = GrowableArray(np.int64)
-        """The row of the memory of each."""
         self._vectors = GrowableArray(np.float32, 0)
 
     def add(self, one: Statement, row: int) -> None:
@@ -177,8 +176,12 @@ class Agreement:
             yield mutual
 
     def _agreements(self, one: Statement, others: Iterable[tuple[Statement, float]]) -> list[tuple[Statement, float]]:
-        """Return the agreement of statements of other memories that can be about the same person."""
-        found = [(other, cosine) for other, cosine in others if other.memory != one.memory and _same_voice(one, other)]
+        """Return the agreement of statements of other memories; "I" of two speakers are two people."""
+        found = [
+            (other, cosine)
+            for other, cosine in others
+            if other.memory != one.memory and (None in {one.voice, other.voice} or one.voice == other.voice)
+        ]
         if not found:
             return []
         late = TokenSpace.of([other.tokens for other, _ in found]).symmetric(one.tokens, np.arange(len(found)))
@@ -222,7 +225,6 @@ class Agreement:
         return any(rare >= count and share >= part and agreement >= least for count, part, least in limits)
 
     def _count_rare(self, one: Statement, shared: AbstractSet[int]) -> int:
-        """Return how many of the terms that a statement shares with another one are rare."""
         if not shared <= self._rare.keys():  # of all its terms at once, since the next ones share others
             terms = sorted(one.terms)
             holders = self._atlas.holders(E6, np.array(terms, np.uint16), self._eligible)
@@ -249,8 +251,3 @@ def whole_statement(atlas: Atlas, row: int) -> Statement | None:
 def shared_part(one: Statement, other: Statement) -> float:
     """Return which part of the terms of the shorter statement the longer one has."""
     return len(one.terms & other.terms) / max(min(len(one.terms), len(other.terms)), 1)
-
-
-def _same_voice(one: Statement, other: Statement) -> bool:
-    """Tell whether two statements can be about the same person: "I" of two speakers are two people."""
-    return None in {one.voice, other.voice} or one.voice == other.voice

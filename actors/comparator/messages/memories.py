@@ -109,7 +109,6 @@ class Resonate(Message[Resonances], frozen=True, kw_only=True):
     focus: UUID | dict[str, Embedding]
     """A stored memory, or the embeddings of a query."""
     text: str = ""
-    """Of the query."""
     keys: frozenset[str]
     """The spaces that apply to the focus."""
     namespace: str | None

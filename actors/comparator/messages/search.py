@@ -6,7 +6,7 @@ from uuid import UUID
 from actors.runtime.messages import Answer, Message
 from actors.runtime.settings import Confidence, SearchProfile
 from events.fingerprint import Embedding
-from events.spaces import SPACES
+from events.spaces import INDEX
 from projections.atlas.facets import Filter
 from projections.atlas.indexes import IndexState
 from projections.spaces.directed import Direction
@@ -17,11 +17,6 @@ Weights = dict[str, float]
 """Weight by space key, summing to 1."""
 
 MIN_POOL: Final = 128
-"""Minimum number of candidates that each recall method returns."""
-
-_KEYS: Final = tuple(space.key for space in SPACES)
-_E13_WEIGHT: Final = 0.02
-"""The published profiles have twelve weights; E13 takes this from the largest other than E1's."""
 
 
 def pool_size(limit: int) -> int:
@@ -29,25 +24,27 @@ def pool_size(limit: int) -> int:
     return max(MIN_POOL, 2 * limit)
 
 
-def _profile(*twelve: float) -> Weights:
-    weights = dict(zip(_KEYS, (*twelve, _E13_WEIGHT), strict=True))
-    largest = max(_KEYS[1:-1], key=weights.__getitem__)
-    weights[largest] = round(weights[largest] - _E13_WEIGHT, 4)
-    return weights
+def _profile(*weights: float) -> Weights:
+    return dict(zip(INDEX, weights, strict=True))
 
 
+# The published profiles have twelve weights; E13 takes .02 from the largest other than E1's. The published row of
+# CODE_SEARCH gives E4 (order) .35 and E7 (code) .25, an index error.
 FIXED_PROFILES: Final[dict[SearchProfile, Weights]] = {
-    SearchProfile.SEMANTIC_SEARCH: _profile(0.30, 0.05, 0.05, 0.05, 0.10, 0.05, 0.20, 0.05, 0.05, 0.05, 0.03, 0.02),
-    SearchProfile.CAUSAL_REASONING: _profile(0.15, 0.03, 0.03, 0.03, 0.45, 0.03, 0.10, 0.03, 0.03, 0.05, 0.05, 0.02),
-    # The published row gives E4 (order) .35 and E7 (code) .25, an index error; this is the corrected row.
-    SearchProfile.CODE_SEARCH: dict(
-        zip(_KEYS, (0.15, 0.02, 0.02, 0.15, 0.05, 0.05, 0.35, 0.02, 0.02, 0.05, 0.05, 0.05, 0.02), strict=True)
+    SearchProfile.SEMANTIC_SEARCH: _profile(
+        0.30, 0.05, 0.05, 0.05, 0.10, 0.05, 0.18, 0.05, 0.05, 0.05, 0.03, 0.02, 0.02
     ),
-    SearchProfile.TEMPORAL_NAVIGATION: _profile(0.15, 0.20, 0.20, 0.20, 0.05, 0.02, 0.05, 0.02, 0.03, 0.03, 0.03, 0.02),
-    SearchProfile.FACT_CHECKING: _profile(0.10, 0.02, 0.02, 0.02, 0.20, 0.05, 0.05, 0.02, 0.02, 0.05, 0.43, 0.02),
-    SearchProfile.BALANCED: dict.fromkeys(_KEYS, 1 / len(SPACES)),
+    SearchProfile.CAUSAL_REASONING: _profile(
+        0.15, 0.03, 0.03, 0.03, 0.43, 0.03, 0.10, 0.03, 0.03, 0.05, 0.05, 0.02, 0.02
+    ),
+    SearchProfile.CODE_SEARCH: _profile(0.15, 0.02, 0.02, 0.15, 0.05, 0.05, 0.35, 0.02, 0.02, 0.05, 0.05, 0.05, 0.02),
+    SearchProfile.TEMPORAL_NAVIGATION: _profile(
+        0.15, 0.18, 0.20, 0.20, 0.05, 0.02, 0.05, 0.02, 0.03, 0.03, 0.03, 0.02, 0.02
+    ),
+    SearchProfile.FACT_CHECKING: _profile(0.10, 0.02, 0.02, 0.02, 0.20, 0.05, 0.05, 0.02, 0.02, 0.05, 0.41, 0.02, 0.02),
+    SearchProfile.BALANCED: dict.fromkeys(INDEX, 1 / len(INDEX)),
 }
-"""The profiles that do not depend on the query."""
+"""The profiles that do not depend on the query, by space in the order of `SPACES`."""
 
 
 class SpaceScore(Answer, frozen=True, kw_only=True):
@@ -73,7 +70,6 @@ class Hit(Answer, frozen=True, kw_only=True):
     alignment: float | None = None
     """Part of `score` from alignment with the North Star; None if not included."""
     priming: float = 0.0
-    """Part of `score` from being in the workspace."""
     renewal: float = 0.0
     """Part of `score` from superseding another memory's content, or answering the query in its place."""
     causes: float = 0.0
@@ -106,7 +102,6 @@ class Found(Answer, frozen=True, kw_only=True):
 
     hits: tuple[Hit, ...]
     more: bool
-    """Whether there is another page."""
     stored: int
     """Rows of the store at the time of the search; the same for another page."""
     profile: SearchProfile

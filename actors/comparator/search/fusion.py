@@ -127,15 +127,10 @@ def indices_of(turns: Rows, rows: Rows) -> Rows:
 
 
 def neighbour_bonus(fused: Scores, neighbours: Rows, in_session: Mask, relying: Scores) -> Scores:
-    """Return the bonus of each candidate from its best neighbouring turn, shape (candidates,).
+    """Return the bonus of each candidate from its best neighbouring turn, at least 0 where all belong to a session.
 
-    It is at least 0 where all candidates belong to a session.
-
-    Args:
-        fused: The fused scores, shape (candidates,).
-        neighbours: Index in `fused` of the turns around each candidate, shape (candidates, turns); -1 for none.
-        in_session: Whether each candidate belongs to a session, shape (candidates,).
-        relying: The `reliance` of each candidate, shape (candidates,).
+    `neighbours` are the turns around each candidate as indices in `fused`, shape (candidates, turns), -1 for none; the
+    others have the shape (candidates,).
     """
     best = np.where(neighbours >= 0, fused[neighbours], np.float32(0.0)).max(axis=1, initial=0.0)
     return np.float32(NEIGHBOUR_SHARE) * beyond_usual(relying * best, in_session)
@@ -191,10 +186,7 @@ class Candidates:
         self.rows = np.concatenate([self.rows, rows])
 
     def score_around(self, neighbours: Rows, in_session: Mask, relying: Scores) -> None:
-        """Score all rows, which E12 has scored, by `WORDING_AROUND`: each token takes its best match in any turn.
-
-        Arguments as for `neighbour_bonus`.
-        """
+        """Score all rows, which E12 has scored, by `WORDING_AROUND`: each token takes its best match in any turn."""
         if self._token_scores is None:
             raise ValueError(f"{E12} has not scored the rows")
         shares = np.concatenate([self._token_scores, np.zeros_like(self._token_scores[:1])])

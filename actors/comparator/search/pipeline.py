@@ -186,7 +186,6 @@ def _relevance(
 
 
 def _rank(candidates: fusion.Candidates, given: _Given, timer: StageTimer) -> RankedRows:
-    """Run the stages from fusion on."""
     atlas, request = candidates.atlas, given.request
     best = top_k(candidates.fused(given.weights), max(MAX_RERANKED, request.pool))
     answering = np.flatnonzero(np.isin(candidates.rows, [*given.causes])) if given.causes else NO_ROWS
@@ -247,11 +246,11 @@ def _order(candidates: fusion.Candidates, given: _Given, turns: Rows, later: Map
     bonuses = {"context": fusion.neighbour_bonus(fused, neighbours, in_session, relying)}
     if request.include_alignment:
         bonuses["alignment"] = _alignment_bonus(atlas, rows)
-    bonuses |= {
-        "priming": _priming_bonus(atlas, rows, given.primed),
-        "causes": _bonus_of(given.causes, rows),
-        "scope": _scope_penalty(atlas, rows, request.filter.shared),
-    }
+    # A cursor comes from the client, and may name any memory.
+    primed = {atlas.row_of(one): PRIMING_WEIGHT * order for one, order in given.primed.items() if one in atlas}
+    bonuses |= {"priming": _bonus_of(primed, rows), "causes": _bonus_of(given.causes, rows)}
+    if shared := request.filter.shared:
+        bonuses["scope"] = np.float32(-SHARED_PENALTY) * atlas.facets.in_any(shared)[rows]
     scores = sum(bonuses.values(), start=fused)
     bonuses["renewal"] = version_bonus(atlas, request, later, rows, scores)
     order = top_k(scores + bonuses["renewal"], len(rows))
@@ -280,21 +279,9 @@ def _alignment_bonus(atlas: Atlas, rows: Rows) -> Scores:
     return np.float32(ALIGNMENT_WEIGHT) * np.nan_to_num(atlas.purposes.alignments(rows))
 
 
-def _priming_bonus(atlas: Atlas, rows: Rows, primed: Mapping[UUID, float]) -> Scores:
-    # A cursor comes from the client, and may name any memory.
-    orders = {atlas.row_of(memory): PRIMING_WEIGHT * order for memory, order in primed.items() if memory in atlas}
-    return _bonus_of(orders, rows)
-
-
 def _bonus_of(bonuses: Mapping[int, float], rows: Rows) -> Scores:
     """Return the bonus of each of these rows, 0 for one without, shape (rows,)."""
     found = np.zeros(len(rows), np.float32)
     for row, bonus in bonuses.items():
         found[rows == row] = bonus
     return found
-
-
-def _scope_penalty(atlas: Atlas, rows: Rows, shared: tuple[str, ...]) -> Scores:
-    if not shared:
-        return np.zeros(len(rows), np.float32)
-    return np.float32(-SHARED_PENALTY) * atlas.facets.in_any(shared)[rows]

@@ -39,17 +39,12 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     ranks: dict[str, Rows] = {}
     """Rank in each space, from 1; 0 where the space does not rank a row. Only for rankings by perspectives."""
     scanned: int
-    """Number of eligible rows."""
     silent: frozenset[str] = frozenset()
     """Weighted spaces without a score for any row."""
 
 
 def rank(atlas: Atlas, calibration: Calibration, message: Rank | RankByPerspectives | RankByPurpose) -> Ranked:
-    """Answer a ranking message.
-
-    Raises:
-        NotFoundFault: the memory whose purpose is compared is not live.
-    """
+    """Answer a ranking message (`NotFoundFault`: the memory whose purpose is compared is not live)."""
     eligible = atlas.facets.eligible(message.filter)
     limit = message.limit
     minimum = message.min_similarity

@@ -38,7 +38,6 @@ LIMIT: Final = 2.0
 known kind has."""
 
 MEASURED: Final = (E1, E6)
-"""The spaces whose scores are measured."""
 
 NEAREST: Final = 32
 """Best candidates in E1, whose modality tells whether the question is about code."""
@@ -223,11 +222,7 @@ class Ranker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return [view for view in (*self.views, *self.shares) if asks.get(view, True)]
 
     def weights(self, measured: Measurements, hints: QueryHints) -> Weights:
-        """Return the weight of each view that a question asks for.
-
-        Raises:
-            KeyError: a measurement is missing.
-        """
+        """Return the weight of each view that a question asks for (`KeyError`: a measurement is missing)."""
         scaled = {
             name: min(LIMIT, max(-LIMIT, (measured[name] - usual.mean) / usual.deviation))
             for name, usual in self.measurements.items()

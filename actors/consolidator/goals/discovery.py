@@ -85,12 +85,7 @@ def distinguishing(scores: Similarities, groups: npt.NDArray[np.int64], group: i
     """Return up to three spaces in which two of a group are far more similar than one of them and one of the rest.
 
     Far is a large effect by Cohen's d. Temporal spaces are left out, and those that know fewer than half of the pairs
-    within the group.
-
-    Args:
-        scores: Of the exemplars of all groups, and of memories in none.
-        groups: Number of the group of each, shape (n,).
-        group: The number of one group.
+    within the group. `groups` has the number of the group of each of the memories that were scored, shape (n,).
     """
     inside = groups == group
     if inside.sum() < 2 or inside.all():

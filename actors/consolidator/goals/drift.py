@@ -26,7 +26,6 @@ LEAST_USUAL: Final = 0.1
 """Least nearness that counts as usual: below it, chance would decide how often it is reached."""
 
 MAX_DRIFTED_SPACES: Final = 5
-"""Drifted spaces that a report names."""
 
 
 class Trend(StrEnum):
@@ -61,7 +60,6 @@ class Drift(msgspec.Struct, frozen=True):
     spaces: tuple[float, ...]
     """By space, in [0, 1]; NaN for a space that says nothing about any of the memories."""
     memories: int
-    """Number of memories measured."""
 
     @property
     def similarity(self) -> float:
@@ -88,9 +86,7 @@ def level_of(similarity: float) -> DriftLevel:
 
 
 WINDOW: Final = 20
-"""Memories in one sample of the history."""
 MAX_SAMPLES: Final = 20
-"""Samples of a history."""
 TREND_SAMPLES: Final = 10
 """Latest samples that a trend is fitted to: among a hundred, five that fall would look like none."""
 STABLE_SLOPE: Final = 0.01
@@ -121,8 +117,6 @@ def usual_nearness(nearness: npt.NDArray[np.floating]) -> npt.NDArray[np.float64
     """Return how near to the goals those memories are on average among which the goals were found, shape (13,).
 
     It is at most 1, and 1 where none is known.
-
-    `nearness` is that of these memories, as for `measure`.
     """
     means = _known_mean(nearness)
     return np.where(np.isnan(means), 1.0, np.clip(means, LEAST_USUAL, 1.0))

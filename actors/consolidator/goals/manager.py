@@ -37,10 +37,8 @@ NEAREST = 64
 """Memories that are measured against the nearest of all goals in one slice, for which a search has to wait."""
 
 ALIGNED = 256
-"""Memories that are measured against a goal in one slice."""
 
 LATEST = 100
-"""Latest memories by which a correction is judged."""
 
 USUAL = 128
 """Memories, at even distances, that tell how near to the goals memories were when the goals were found."""
@@ -273,7 +271,6 @@ class GoalManager:
         return nearness[~np.isnan(nearness).all(axis=1)]
 
     def _served_by(self, goal: UUID, exemplars: tuple[UUID, ...], memories: tuple[UUID, ...]) -> float:
-        """Return the similarity of memories to a goal, in [0, 1]."""
         measured = MeasurePurposes(goal=goal, exemplars=exemplars, memories=memories)
         return drift.measure(self._clients.ask_comparator(measured)).similarity
 

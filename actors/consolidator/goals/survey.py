@@ -30,10 +30,8 @@ MAX_REST: Final = 16
 """Memories in no goal, with which goals are contrasted."""
 
 READ: Final = 512
-"""Vectors that are read in one slice."""
 
 DESCRIBED: Final = 16
-"""Memories whose texts are read in one slice."""
 
 REFERENCES: Final = 2
 """Memories that are scored against all others in one slice, for which a search has to wait."""
@@ -115,14 +113,8 @@ def survey(
 ) -> Sliced[Survey]:
     """Find the goals of those of some memories that are live, in slices.
 
-    A goal needs a topic, which greetings and thanks lack. A North Star may be smaller than other goals.
-
-    Args:
-        clients: The actors that have the memories.
-        namespace: Namespace of the goals.
-        memories: Where goals are looked for.
-        on_progress: Receives how many texts were read, of how many.
-        clustered: The clusters of the same memories, if they are known.
+    A goal needs a topic, which greetings and thanks lack. A North Star may be smaller than other goals. `clustered` are
+    the clusters of the same memories, if they are known; `on_progress` receives how many texts were read, of how many.
     """
     read = yield from _read_live(clients, memories, on_progress)
     if clustered is None or not read.keys() >= {*clustered.memories}:  # or one was deleted since
@@ -154,7 +146,6 @@ def survey(
 def _read_live(
     clients: ActorClients, memories: Sequence[UUID], on_progress: ProgressCallback
 ) -> Sliced[dict[UUID, tuple[str, str]]]:
-    """Return text and speaker of each live memory."""
     live: dict[UUID, tuple[str, str]] = {}
     for start in range(0, len(memories), DESCRIBED):
         yield

@@ -35,7 +35,6 @@ MIN_CONTRAST: Final = 2
 """How much more frequent a term must be among the members than among the others, where these are no fewer."""
 
 MAX_TERMS: Final = 6
-"""Terms of a topic."""
 
 MANY_NAMES: Final = 0.33
 """Share of capitalised words from which on capitals tell no names: of sentences in English .04 to .23 are, of German
@@ -92,7 +91,6 @@ class TermIndex(msgspec.Struct, frozen=True):
     originals: tuple[int, ...]
     """Position of the first text that equals each."""
     holders: Mapping[str, int]
-    """Number of texts that hold each term, by its stem."""
     names: frozenset[str]
     """Words that are capitalised wherever they stand, none of them after a determiner."""
 
@@ -183,7 +181,6 @@ def _forms(texts: Collection[tuple[Term, ...]]) -> dict[str, str]:
 
 
 def _covered(holders: Mapping[str, set[int]], terms: Iterable[str]) -> set[int]:
-    """Return the members that hold at least one of these terms."""
     return set[int]().union(*(holders[term] for term in terms))
 
 

@@ -16,7 +16,6 @@ from projections.memories.catalog import Entry
 from projections.memories.entries import Usage
 
 SLICE_SIZE = 1_024
-"""Memories that are assessed in one slice."""
 
 
 class _Known(NamedTuple):

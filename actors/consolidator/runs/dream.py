@@ -23,7 +23,6 @@ MAX_NAMESPACES: Final = 10
 """Namespaces, those with the most memories, in which REM looks for patterns: each takes seconds."""
 
 MAX_PATTERNS: Final = 10
-"""Patterns that one dream records."""
 
 Report = Callable[[int, int, str], None]
 """Receives (done, total, what)."""

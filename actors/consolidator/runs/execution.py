@@ -54,7 +54,6 @@ class RunExecution:
         return self._finish(plan, outcome, reason, start)
 
     def _bounded(self, start: float) -> Sliced[RunPlan]:
-        """Make the plan within `max_seconds`."""
         self._planner = RunPlanner(self._clients, self._goals, self.request, self._clock())
         work = self._planner.plan_run()
         limit = self.request.max_seconds

@@ -16,7 +16,6 @@ from projections.memories.entries import Entry
 from projections.mind.runs import Run
 
 SLICE = 1_000
-"""Memories that are looked up at once."""
 
 
 def move(clients: ActorClients, request: MoveMemories) -> Sliced[MoveResult]:

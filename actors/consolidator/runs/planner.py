@@ -34,10 +34,8 @@ MIN_SIMILARITY: Final = {Mode.LIGHT: 0.95, Mode.DEEP: 0.90, Mode.REM: 0.90}
 """Similarity of duplicates, exclusive."""
 
 DESCRIBED: Final = 512
-"""Memories that the store describes in one slice."""
 
 READ: Final = 32
-"""Memories whose texts are read in one slice."""
 
 AGREEING: Final = [INDEX[key] for key in (E1, E12)]
 """Spaces in which duplicates must agree; their entities are the same, or their words would differ."""
@@ -140,7 +138,6 @@ class RunPlanner:
         return float(np.nanmean(scores)) if np.isfinite(scores).any() else 0.0
 
     def _prune(self, scope: NamespaceScope) -> Sliced[None]:
-        """Decide which memories are below the threshold and unprotected."""
         if not self._request.thorough:
             return
         for assessments in self._assess(scope):
@@ -155,7 +152,6 @@ class RunPlanner:
         return assess(self._clients, scope.namespace, scope.entries, absorbed, self._now)
 
     def _cluster(self, scope: NamespaceScope) -> Sliced[None]:
-        """Cluster the remaining memories."""
         remaining = [entry.id for entry in scope.remaining]
         if not remaining:
             return

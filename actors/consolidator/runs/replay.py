@@ -15,7 +15,6 @@ from projections.graph.relations import CAUSAL_SHORTCUT, CONFIDENCE, SHORTCUT, L
 from projections.mind.workspace import FadedMemory
 
 MAX_REPLAYS: Final = 100
-"""Memories that one dream replays."""
 
 LEARNING_RATE: Final = 0.01
 """η of Hebb's rule: gain in weight of a link when both ends are fully active."""
@@ -84,10 +83,8 @@ def derive_shortcuts(
     that is not stored gets no shortcut: one end was erased, or it is the step between two turns of a session, whose
     confidence stays at .5.
 
-    Args:
-        paths: Steps of complete paths in answers, in order, and their traversals.
-        links: All stored links between the memories on them.
-        changed: Those that this dream strengthens.
+    `paths` have their traversals in answers; `links` are all stored ones between the memories on them, of which this
+    dream strengthens the `changed` ones.
     """
     known = {link.step: (link.weight, link.confidence) for link in links}
     linked = {frozenset((step.source, step.target)) for step in known}

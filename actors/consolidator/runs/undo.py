@@ -81,10 +81,7 @@ def _check_undoable(run: Run) -> None:
 def _previous_purposes(
     clients: ActorClients, adjusted: GoalAdjusted, realigned: Sequence[int]
 ) -> Iterator[PurposesRealigned]:
-    """Yield the purposes before an adjustment, unless another North Star was chosen since.
-
-    The undo itself restores the previous North Star.
-    """
+    """Yield the purposes before an adjustment, unless another North Star was chosen since."""
     state = clients.ask_comparator(ReadGoals(namespace=adjusted.namespace))
     if state.star is None or state.star.goal != adjusted.goal:
         return

@@ -30,7 +30,6 @@ MODEL: Final = "sentence-transformers/all-MiniLM-L6-v2"
 MODEL_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 """SHA-256 of `model.safetensors` as published by its authors."""
 TOKENIZER_SHA256: Final = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
-"""SHA-256 of `tokenizer.json`."""
 
 HEADS: Final = 12
 DIMENSION: Final = 384

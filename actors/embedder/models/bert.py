@@ -60,16 +60,13 @@ def supported_precisions() -> list[str]:
 
 
 class Bert:
-    """An encoder with the weights of a BERT checkpoint.
+    """An encoder with the weights of a BERT checkpoint (`ValueError`: the processor can't compute in this precision).
 
     Args:
         weights: The checkpoint's tensors in float32 by their names in `transformers`.
         pieces: Its input embeddings, one row for each token id.
         precision: `float32` or `bfloat16`, the number format of products.
         threads: Threads of one pass.
-
-    Raises:
-        ValueError: The processor can't compute in this precision.
     """
 
     def __init__(
@@ -87,7 +84,6 @@ class Bert:
         self._positions = weights["embeddings.position_embeddings.weight"] + weights[SEGMENT][0]
         self._pieces = pieces
         self.longest = len(self._positions)
-        """Maximum number of tokens in a row."""
         self.precision = precision
         settings = {
             "INFERENCE_PRECISION_HINT": TYPES[precision],

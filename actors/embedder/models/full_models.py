@@ -59,12 +59,9 @@ SpaceEmbedding: TypeAlias = tuple[Embedding, tuple[Passage, ...]]
 
 
 class FullModels:
-    """The nine models, loaded.
+    """The nine models, loaded; `models` has their dimensions.
 
-    Args:
-        sources: By space key a hub name or a local folder that replaces the default model. The dimension may differ
-            from the default; `models` has the actual one.
-        device: A torch device, or None for the default of sentence-transformers.
+    `sources` are by space key a hub name or a local folder that replaces the default model.
 
     Raises:
         ModelUnavailableError: A key is unknown, or a folder holds no such model.

@@ -23,7 +23,6 @@ RUNTIME: Final = "openvino"
 DIGEST: Final = 32
 """Bytes of the SHA-256 at the end of a file."""
 PIECE: Final = 1 << 20
-"""Bytes of one read."""
 PROCESSOR: Final = ("model name", "flags", "CPU implementer", "CPU part", "CPU variant", "Features")
 """Names in `/proc/cpuinfo` of what a processor is and computes: the first two on x86, the others on ARM."""
 

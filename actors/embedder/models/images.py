@@ -58,11 +58,7 @@ def embed(encoder: Encoder, content: bytes | None) -> tuple[Float32, Image]:
 def decode(content: bytes) -> tuple[Any, Image]:
     """Return a Pillow image in RGB of at most `SIDE` pixels a side, and what the file holds; of several the first.
 
-    What is transparent is white, as on a page.
-
-    Raises:
-        EmbeddingFault: Pillow is missing.
-        InvalidParamsFault: The content isn't an image of a known type, is damaged, or has more than `MAX_PIXELS`.
+    What is transparent is white, as on a page. Raises what `embed` raises.
     """
     try:
         import PIL.Image

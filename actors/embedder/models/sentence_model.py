@@ -51,9 +51,7 @@ class EncodedWindow(NamedTuple):
 
 
 class SentenceModel:
-    """A loaded model.
-
-    `source` is a local folder or a name on the Hugging Face hub; `device` is a GPU by default where torch sees one.
+    """A loaded model: a local folder, or a name on the Hugging Face hub.
 
     Raises:
         ModelUnavailableError: There is no such model, or it has no token states, no finite vectors, or no room for a

@@ -16,12 +16,9 @@ ROWS: Final = 64
 
 
 class TorchBert:
-    """The encoder on a device, in float32; what it does is what `bert.Bert` does.
+    """The encoder of `bert.Bert` on a device, in float32 (`ModelUnavailableError`: torch has no such device).
 
     The hash of the model's folder is checked already.
-
-    Raises:
-        ModelUnavailableError: torch has no such device.
     """
 
     precision = "float32"
@@ -34,7 +31,6 @@ class TorchBert:
         self._model = model[0].auto_model.eval()
         self._device = model.device
         self.longest: int = self._model.config.max_position_embeddings
-        """Maximum number of tokens in a row."""
 
     @torch.inference_mode()
     def embeddings(self, ids: TokenIds) -> Float32:

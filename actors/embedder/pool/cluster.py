@@ -24,13 +24,9 @@ LOCAL: Final = "local"
 class RayPool:
     """Workers as Ray actors. Ray restarts an actor that ends; the batch is then submitted again.
 
-    Args:
-        settings: Of each worker; every node needs the same version of this package.
-        address: `auto` for the cluster of this machine, `ray://HOST:PORT`, or `local`.
-        workers: None for one on each GPU if the profile uses GPUs and there are any, else one on each processor.
-
-    Raises:
-        EmbeddingFault: Ray is not installed, or there is no such cluster.
+    `address` is `auto` for the cluster of this machine, `ray://HOST:PORT`, or `local`. By default there is one worker
+    on each GPU if the profile uses GPUs and there are any, else one on each processor. Without Ray or such a cluster
+    this raises an `EmbeddingFault`.
     """
 
     def __init__(self, settings: WorkerSettings, address: str, workers: int | None) -> None:

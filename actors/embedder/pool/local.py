@@ -12,7 +12,6 @@ from actors.embedder.pool.cluster import RayPool
 from actors.embedder.pool.worker import Batch, Embedded, EmbeddingPool, EmbeddingWorker, WorkerSettings
 
 _worker: EmbeddingWorker | None = None
-"""The worker of a process of the pool."""
 
 
 class ThreadPool:

@@ -107,10 +107,9 @@ class _TokenizedText:
 class EmbeddedProfile:
     """The default profile, which works offline.
 
-    Args:
-        chosen: Spaces that another model fills: E1, E8, E10 and E12, or E10 alone if it reads images.
-        interactive: Whether queries may come between two slices of a memory. If not, as in a worker of a pool, which
-            has a processor of its own, lexical embeddings are computed in the caller's thread.
+    `chosen` are spaces that another model fills: E1, E8, E10 and E12, or E10 alone if it reads images. Where no queries
+    may come between two slices of a memory (`interactive`), as in a worker of a pool, which has a processor of its own,
+    lexical embeddings are computed in the caller's thread.
     """
 
     name = "embedded"

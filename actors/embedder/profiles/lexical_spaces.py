@@ -26,7 +26,6 @@ class LexicalEmbeddings(NamedTuple):
     entities: Dense
     """E11."""
     lexemes: Lexemes
-    """What E11 was made of."""
     code: Float32
     """Identifiers and syntax of E7, shape (1152,)."""
 

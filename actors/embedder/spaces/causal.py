@@ -37,9 +37,8 @@ class CausalHeads:
 def causal_inputs(e1: Float32, pieces: Sequence[Float32]) -> Float32:
     """Return the heads' input: E1 and the mean of the input embeddings, each of length 1, shape (texts, 768).
 
-    Args:
-        e1: The texts' rotated E1, shape (texts, 384).
-        pieces: For each text the model's input embeddings, [CLS] and [SEP] included, shape (pieces, 384).
+    `e1` is rotated, shape (texts, 384); `pieces` are the model's input embeddings of each text, [CLS] and [SEP]
+    included, shape (pieces, 384).
     """
     return np.concatenate([e1, unit(means(pieces))], axis=1)
 

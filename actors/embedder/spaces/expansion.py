@@ -80,10 +80,8 @@ def expand(pieces: Sequence[TokenIds], tokens: Sequence[Tokens], head: Expansion
     `RELATED_WEIGHT` * ln(1 + max(0, w)) where w = bias + max over tokens of (token . direction). Specials, punctuation
     and stop words are dropped unless the text has nothing else.
 
-    Args:
-        pieces: The wordpieces of each text, not empty; [CLS] represents a text without any.
-        tokens: The E12 of each text, in the precision of queries.
-        head: The trained head.
+    `pieces` are the wordpieces of each text, not empty: [CLS] represents a text without any. `tokens` are its E12 in
+    the precision of queries.
     """
     # One buffer for all texts, zero between two of them: a new one of 30,522 floats each would cost more than the rest.
     weights = np.zeros(len(head.uninformative), dtype=np.float32)

@@ -87,7 +87,6 @@ def periodicity(times: Sequence[datetime]) -> Float32:
 
 
 _ORDER: Final = np.geomspace(2 * np.pi / _LONGEST_PERIOD, 2 * np.pi / _SHORTEST_PERIOD, _PAIRS)
-"""Frequencies of E4 in radians a position."""
 
 
 def order(position: int) -> Float32:

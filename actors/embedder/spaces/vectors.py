@@ -44,10 +44,7 @@ def hash_features(weights: Mapping[str, float], dimension: int) -> Float32:
     """Hash weighted features into a unit vector of shape (dimension,): signed feature hashing (Weinberger et al. 2009).
 
     Each feature is added at four positions with independent signs, so that one collision does not make two features
-    equal.
-
-    Raises:
-        ValueError: No feature has a positive weight.
+    equal. Without a positive weight it is a ValueError.
     """
     if not any(weight > 0 for weight in weights.values()):
         raise ValueError("feature hashing needs at least one feature of positive weight")

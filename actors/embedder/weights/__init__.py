@@ -39,9 +39,7 @@ def map_verified(path: Path, sha256: str) -> dict[str, npt.NDArray[np.float32]]:
     """Return the float32 tensors of a `.safetensors` file by name, as views of the mapped file.
 
     The file is hashed in pieces and mapped, so that only the parts that are used take memory. Writes do not change it.
-
-    Raises:
-        WeightsError: The file is missing or has another SHA-256 (hex).
+    It raises as `read_verified`.
     """
     try:
         with path.open("rb") as file:
@@ -61,11 +59,9 @@ _KEPT_ROWS = 2_048
 
 
 class StoredRows:
-    """The rows of a float32 matrix of a `.safetensors` file, read when they are used.
+    """The rows of a float32 matrix of a verified `.safetensors` file, read when they are used.
 
     Of a mapped matrix, each row that was ever used would keep 64 KB in memory: the kernel maps its neighbours too.
-
-    The file is verified by `map_verified`, and stays open.
     """
 
     def __init__(self, path: Path, name: str) -> None:

@@ -63,13 +63,9 @@ def event_time(message: Append, now: datetime, pending: Sequence[PendingAppend],
 
 
 def unreadable(log: Log, written: Sequence[Envelope]) -> dict[int, StorageFault]:
-    """Read events again, through another cursor than the one that wrote them.
+    """Read events again, through another cursor than the one that wrote them (`LogAwayError`).
 
-    Returns:
-        A fault for each event that reads otherwise than it was written, by sequence number.
-
-    Raises:
-        LogAwayError: the server of the log can't be reached.
+    Return a fault for each event that reads otherwise than it was written, by sequence number.
     """
     read: dict[int, Envelope | LogError] = {}
     try:

@@ -23,16 +23,10 @@ Batch: TypeAlias = tuple[Envelope, ...]
 def fold_log(
     log: Log, after: int, fold: Callable[[Batch, Reply[None]], None], *, salvages: bool
 ) -> tuple[list[UUID], str | None]:
-    """Fold the events after one; of a damaged log, those that can be proved.
+    """Fold the events after one; of a damaged log, those that can be proved if it may be salvaged.
 
-    Args:
-        log: May turn read-only (`Log.salvage`).
-        after: Sequence number of the last event that is folded already.
-        fold: Folds a batch, and sets the reply once that is done.
-        salvages: Whether to go on where the log is damaged.
-
-    Returns:
-        The memories and derived events that the events say were erased, and why the log is read-only, in words.
+    `fold` folds a batch, and sets the reply once that is done. Returns the memories and derived events that the events
+    say were erased, and why the log is read-only, in words.
 
     Raises:
         LogDamagedError: the log is damaged, and `salvages` is false.

@@ -14,11 +14,9 @@ from actors.text.causes.subjects import head_noun, names_happening
 from actors.text.causes.words import DETERMINER, any_of
 from projections.spaces.lexical import STOP_WORDS
 
-RULES: Final = 6
+RULES: Final = 7
 """Version of the rules, which is logged with what they find. Raise it with any change that finds other clauses."""
 
-MIN_WORDS: Final = 1
-"""Words of a phrase that are no stop words. "It happened" can't be recognised in another memory."""
 MAX_CHARACTERS: Final = 200
 """Of a phrase: a longer one is no single event."""
 MAX_SENTENCE: Final = 600
@@ -82,12 +80,6 @@ def sentence_around(text: str, span: Span) -> str:
     return text[touched[0][0] : touched[-1][1]]
 
 
-def count_words(phrase: str) -> int:
-    """Return the number of words that are no stop words."""
-    words = (word.casefold() for word in patterns.WORD.findall(phrase))
-    return sum(word not in STOP_WORDS and len(word) > 1 for word in words)
-
-
 def is_statement(text: str) -> bool:
     """Tell whether a text is one short sentence that states something: no question, caption or fragment."""
     text = _with_plain_apostrophes(text)
@@ -117,7 +109,6 @@ def _with_plain_apostrophes(text: str) -> str:
 
 
 def _clauses(text: str, sentence: Span, previous: Span | None) -> Iterator[CausalClause]:
-    """Yield the clauses of one sentence."""
     start, end = sentence
     if patterns.CONDITION.match(text, start, end):
         return
@@ -150,7 +141,6 @@ def _clauses(text: str, sentence: Span, previous: Span | None) -> Iterator[Causa
 
 
 def _read_unmarked(text: str, sentence: Span, previous: Span | None) -> Iterator[CausalClause]:
-    """Yield the clauses of a sentence without a connective."""
     from actors.text.causes.readings import read_unmarked
 
     reading = read_unmarked(text, sentence)
@@ -258,7 +248,10 @@ def _name(connective: str | re.Match[str]) -> str:
 
 
 def _is_recognisable(phrase: str) -> bool:
-    return count_words(phrase) >= MIN_WORDS and len(phrase) <= MAX_CHARACTERS and not patterns.PRONOUN.fullmatch(phrase)
+    """Tell whether a phrase has a word that is no stop word: "it happened" can't be recognised in another memory."""
+    words = (word.casefold() for word in patterns.WORD.findall(phrase))
+    is_telling = any(word not in STOP_WORDS and len(word) > 1 for word in words)
+    return is_telling and len(phrase) <= MAX_CHARACTERS
 
 
 def _main_clause(text: str, part: Span) -> Span:

@@ -21,12 +21,6 @@ _GLAD: Final = re.compile(
     re.IGNORECASE,
 )
 """As in "so glad that you came": what follows "that" is no effect."""
-_DEGREE_FIRST: Final = re.compile(
-    rf"so\s+(?:many|much|few|little|(?!(?:{SUBJECT}|there|what|why|how|who)\s)\w+\s+(?:is|are|was|were|did))\s+"
-    r"(?:[\w'’-]+\s+){1,12}?(?<!\bthink\s)(?<!\bbelieve\s)(?<!\bsay\s)(?<!\bsaid\s)(?<!\bhope\s)(?P<that>that)\s+\w",
-    re.IGNORECASE,
-)
-"""A number, or a verb before its subject: "So loud was the horn that …", but not "So we decided that …"."""
 _TOO: Final = re.compile(
     r"(?<!\bnot)(?<!\bnever)(?<!n['’]t)\s(?:far |much |just )?too\s+(?!(?:good|happy|glad|kind|pleased)\b)\w+\s+"
     r"(?=to\s+(?!(?:the|say|tell|mention|an?|my|his|her|our|their|be true)\b)\w)",
@@ -46,11 +40,3 @@ def read_degree(text: str, start: int, end: int) -> Reading | None:
     if match is None or HYPOTHETICAL.search(text[start : match.start()]):
         return None
     return Reading("too … to", last_clause(text, (start, match.end())), first_clause(text, (match.end(), end)))
-
-
-def read_first_degree(text: str, start: int, end: int) -> Reading | None:
-    """Read a degree that begins a sentence: so many guests were missing that."""
-    match = _DEGREE_FIRST.match(text, start, end)
-    if match is None or FINITE.search(text, start + 2, match.start("that")) is None:
-        return None
-    return Reading("so … that", (start + 2, match.start("that")), first_clause(text, (match.end("that"), end)))

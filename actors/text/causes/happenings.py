@@ -45,7 +45,11 @@ def read_happening(text: str, start: int, end: int) -> Reading | None:
         if (
             "," not in phrase
             and verb.lower() not in _PLACING
-            and _is_happening(phrase)
+            and (
+                _CHANGED.match(phrase)
+                or (is_activity(phrase) and not _NO_DOING.match(phrase))
+                or (" " in phrase and names_happening(head_noun(phrase)))
+            )
             and is_no_actor(phrase)
             and not NOTHING.match(phrase)
             and not HYPOTHETICAL.search(phrase)
@@ -53,9 +57,3 @@ def read_happening(text: str, start: int, end: int) -> Reading | None:
         ):
             return Reading(verb.lower(), (start, subject), first_clause(text, (subject, end)))
     return None
-
-
-def _is_happening(phrase: str) -> bool:
-    if _CHANGED.match(phrase) or (is_activity(phrase) and not _NO_DOING.match(phrase)):
-        return True
-    return " " in phrase and names_happening(head_noun(phrase))

@@ -29,12 +29,6 @@ _UNFINISHED: Final = re.compile(
 """Before it: the phrase goes on."""
 _NOMINATIVE: Final = re.compile(r"(?:i|we|he|she|they)\s", re.IGNORECASE)
 """Begins a main clause, and is no object of the clause before."""
-_NOT_BEFORE_MAIN: Final = re.compile(
-    r"\b(?:that|which|who|whom|what|when|where|while|how|why|if|whether|as|than|because|before|after|until|till|since|"
-    r"although|though|unless|once|and|or|but|sa(?:id|ys?)|thinks?|thought|kn[oe]ws?|hop(?:es?|ed)|sure|glad|afraid)$",
-    re.IGNORECASE,
-)
-"""Before a nominative: it begins no main clause. After "late" or "today" it may."""
 _FURTHER: Final = rf"(?!(?:{DETERMINER}|{any_of('prepositions')}|that|i|we|he|she|they|it)\b|(?-i:[A-Z][a-z]))[\w'’-]+"
 _NOUN_CLAUSE: Final = re.compile(
     rf"(?:{DETERMINER}\s+(?:{_FURTHER}\s+){{1,3}}?|{NAME}\s+)(?:(?:is|are|was|were|has|have|had|did|does|can|could|will|would|"
@@ -69,9 +63,6 @@ _WITH_ROLE: Final = re.compile(
     r"[\w'’-]+\s+(?:[\w'’-]+\s+){0,2}?as\s+(?!(?:well|my|our|its|his|her|their)\b)\w", re.IGNORECASE
 )
 """Somebody or something in a role."""
-_WITH_PROCESS: Final = re.compile(r"(?:(?!\w+ing\b)[a-z'’-]+\s+){1,2}\w+ing\b", re.IGNORECASE)
-"""Something without an article that goes on: it is a reason of what failed or changed."""
-_BROKEN: Final = re.compile(rf"(?:{DETERMINER})\s+(?:\w+ )?{any_of('broken')}\s+\w+", re.IGNORECASE)
 _WITHOUT: Final = re.compile(
     r"without\s+(?!(?:a|any|further|another)\s+(?:word|doubt|hesitation|delay|question|warning|ado)\b)", re.IGNORECASE
 )
@@ -84,7 +75,7 @@ _FAILS: Final = re.compile(
 """Something is not done, can't be done, or has to be."""
 _BECAME: Final = re.compile(rf"(?<![\w'’-]){any_of('became')}(?![\w'’-])", re.IGNORECASE)
 
-_AS: Final = re.compile(
+AS: Final = re.compile(
     r"as\s+(?!\d|(?:soon|far|long|well|if|though|for|of|to|usual|always|ever|before|planned|expected|agreed|a|an|in|at|"
     r"we all|you|i said|it were|it is known|mentioned|such|many|much|more (?:than|of|or)|per|with|is|was|are|were|has)"
     r"\b)",
@@ -122,8 +113,6 @@ _AFFECTED: Final = re.compile(
     re.IGNORECASE,
 )
 """As in "weakened by", "stuck without"; not "left in", "struck on"."""
-_FACED: Final = re.compile(r"(?:faced|confronted)\s+(?:with|by)\s+", re.IGNORECASE)
-_STUCK: Final = re.compile(r"(?:still )?stuck\s+in\s+", re.IGNORECASE)
 _HAVING: Final = re.compile(
     r"being\s+(?!(?:an?|said|able)\b)(?=\w)|not\s+\w+ing\s+(?=\w)|having\s+"
     r"(?:lost|missed|forgotten|run out|failed|no|not|slept|broken|been|"
@@ -166,11 +155,6 @@ def is_as_reason(phrase: str, main: str) -> bool:
     )
 
 
-def may_be_reason(phrase: str) -> bool:
-    """Tell whether a phrase that begins with "as" may be a reason: no comparison, role or time."""
-    return _AS.match(phrase) is not None
-
-
 def is_after_reason(phrase: str, main: str) -> bool:
     """Tell whether what follows "after" is a cause: it is no time or place, and something became another."""
     phrase = phrase.rstrip(".! ")
@@ -179,7 +163,7 @@ def is_after_reason(phrase: str, main: str) -> bool:
     if _TIME.match(phrase) or _PLACE.match(phrase):
         return False
     if _BECAME.search(main.partition(",")[0]) is None:
-        return has_failed(phrase) and HAPPENED.search(main) is not None
+        return _BECAME.search(phrase) is not None and is_by_no_actor(phrase) and HAPPENED.search(main) is not None
     return FINITE.search(phrase) is not None or is_no_actor(phrase.partition(",")[0])
 
 
@@ -201,35 +185,19 @@ def _cuts(text: str, start: int, end: int, *, only_comma: bool) -> Iterator[int]
     if not only_comma:
         stop = min(end if comma is None else comma, start + MAX_OPENING)
         for match in islice(_CLAUSE_START.finditer(text, start, stop), MAX_CUTS):
-            is_nominative = _NOMINATIVE.match(text, match.end()) is not None
-            goes_on = _NOT_BEFORE_MAIN if is_nominative else _UNFINISHED
-            if not goes_on.search(text, max(start, match.start() - REACH), match.start()):
+            before = max(start, match.start() - REACH), match.start()
+            if _NOMINATIVE.match(text, match.end()) or not _UNFINISHED.search(text, *before):
                 yield match.start()
 
 
-def has_failed(clause: str) -> bool:
-    """Tell whether something that is no actor became another."""
-    return _BECAME.search(clause) is not None and is_by_no_actor(clause)
-
-
 def _is_with_reason(phrase: str, main: str) -> bool:
-    if _BROKEN.match(phrase):
-        return _is_without_reason(phrase, main)
-    return (
-        _WITH_STATE.match(phrase) is not None
-        or (_WITH_PROCESS.match(phrase) is not None and _BECAME.search(main) is not None)
-        or (_WITH_ROLE.match(phrase) is not None and HAPPENED.search(main) is not None)
-    )
-
-
-def _is_stuck_reason(_: str, main: str) -> bool:
-    """Tell whether a main clause is no act: it fails or changes."""
-    return _FAILS.search(main) is not None or _BECAME.search(main) is not None
+    is_role = _WITH_ROLE.match(phrase) is not None and HAPPENED.search(main) is not None
+    return is_role or _WITH_STATE.match(phrase) is not None
 
 
 def _is_without_reason(phrase: str, main: str) -> bool:
     """Tell whether a main clause after "without …" is no act, or was one for want of a thing."""
-    if _is_stuck_reason(phrase, main) or is_by_no_actor(main):
+    if _FAILS.search(main) or _BECAME.search(main) or is_by_no_actor(main):
         return True
     is_thing = is_no_actor(phrase) or is_no_actor(f"the {phrase}")
     return is_thing and not phrase.partition(" ")[0].endswith("ing") and HAPPENED.search(main) is not None
@@ -274,12 +242,10 @@ _OPENINGS: Final = (
     _Opening(_SINCE, _is_since_reason),  # since nobody came we …
     _Opening(_WITH, _is_with_reason),  # with the bridge closed
     _Opening(_WITHOUT, _is_without_reason, belongs=True),  # without a key
-    _Opening(_AS, is_as_reason),  # as the road was icy
+    _Opening(AS, is_as_reason),  # as the road was icy
     _Opening(_AFTER, is_after_reason),  # after the pipe burst
     _Opening(_WHEN, _is_first_when_reason),  # when the dam broke
     _Opening(_AFFECTED, _is_phrase, belongs=True, is_participle=True),  # weakened by the flu
-    _Opening(_FACED, _is_phrase, is_participle=True),  # faced with a ban
-    _Opening(_STUCK, _is_stuck_reason, belongs=True, is_participle=True),  # stuck in traffic
     _Opening(_HAVING, _is_state, belongs=True, is_participle=True),  # having missed the train
     _Opening(_ABSOLUTE, _is_phrase, belongs=True, is_participle=True),  # the lift being out of order
 )

@@ -250,10 +250,6 @@ LAST_CLAUSE: Final = re.compile(
     r"(?:[;–—]|\.{2,}|, (?:and|but|so|then|while)\b|\b(?:but|although|though|whereas)\b)", re.IGNORECASE
 )
 """Before a connective: what begins its clause."""
-PRONOUN: Final = re.compile(
-    r"(?:it|this|that|he|she|they|we|i|you|these|those|which|what|all (?:of )?this)\W*$", re.IGNORECASE
-)
-"""A phrase that names nothing by itself."""
 NO_PROSE: Final = re.compile(r"[\[\]{}<>|=*#:]|https?://")
 FIRST_PERSON: Final = re.compile(r"\b(?:i|we|my|our|me|us|mine|ours)\b", re.IGNORECASE)
 WORD: Final = re.compile(r"[^\W_](?:[\w'’-]*[^\W_])?")

@@ -75,7 +75,6 @@ def any_form(verbs: str) -> str:
 
 
 def _forms(verb: str) -> Iterator[str]:
-    """Yield the finite forms of a verb."""
     yield verb
     yield verb + ("es" if re.search(r"(?:s|x|z|ch|sh)$", verb) else "s")
     if re.search(r"[^aeiou]y$", verb):

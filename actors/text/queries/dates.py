@@ -103,7 +103,6 @@ class RelativeDate(NamedTuple):
     """A time relative to an event."""
 
     event: str
-    """The event as the query names it."""
     remainder: str
     """The query without the event, so that a search does not find the event itself."""
     offset: timedelta

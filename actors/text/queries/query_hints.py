@@ -26,14 +26,12 @@ _START = re.compile(
     rf"{_TALK}(?:start|began|begin|open)(?:ed|s)? with\b",
     re.IGNORECASE,
 )
-"""Asks for what was said first in a session."""
 _END = re.compile(
     r"\b(?:at the (?:very )?end|just now|a moment ago|"
     r"(?:the )?(?:very )?last (?:thing|message|turn|topic|question))\b|"
     rf"{_TALK}(?:end|finish|close)(?:e?d|s)? with\b",
     re.IGNORECASE,
 )
-"""Asks for what was said last in a session."""
 _LATEST: Final = re.compile(
     r"\b(?:latest|newest|most recent(?:ly)?|currently|presently|at (?:the moment|present)|now(?:adays)?|these days)\b|"
     r"\bso far\b|"
@@ -235,11 +233,6 @@ def _keywords(query: str) -> str:
     return "" if is_phrase or stem_words(found)[0] in _DIRECTIVES else " ".join(named)
 
 
-def _named_numbers(rest: str) -> tuple[str, ...]:
-    """Return the numbers of the rest of a question, as those of issues, without years and single digits."""
-    return tuple(one for one in _NUMBER.findall(rest) if not _NO_IDENTIFIER.fullmatch(one))
-
-
 def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -> QueryHints:
     """Return direction, times, session part and words of a query.
 
@@ -267,7 +260,8 @@ def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -
         end=not start and _END.search(query) is not None,
         unknown=Interval(asked_at, now) if now is not None and asked_at < now else None,
         words=words(query),
-        numbers=_named_numbers(rest),
+        # As those of issues, without years and single digits.
+        numbers=tuple(one for one in _NUMBER.findall(rest) if not _NO_IDENTIFIER.fullmatch(one)),
         digits=_numbers_of_things(rest) if _asks(query) else (),
         kind=kind,
         subject=" ".join(kind) or (_without_last(causal_subject(query)) if latest else ""),

@@ -15,7 +15,6 @@ SAYING: Final = frozenset(
         """.split()
     )
 )
-"""Stems of verbs of saying."""
 _ASKED: Final = re.compile(
     r"\W*(?:(?:and|but|ok|okay|please|so|then|(?:show|remind|tell) (?:me|us)|list)\W+)*"
     r"(?:(?:anything|everything|what all)\b|what(?: all| else| exactly)?"
@@ -28,18 +27,14 @@ _OTHER: Final = re.compile(r"\b(?:how|never|not|nothing|when|where|who|whom|whos
 _BETWEEN: Final = frozenset("actually already also ever first just last really recently".split())
 """What may stand between the name and its verb, and behind that."""
 _MOST_NAMED: Final = 4
-"""Words of a name."""
 
 
 def find_asked_speaker(query: str, general: frozenset[str]) -> frozenset[str]:
     """Return the casefolded words of the name if a question asks for all that somebody said; none for any other.
 
     It has a name with a verb of saying, and nothing else that a memory could be about: "What did Sanna say about the
-    roof?" has. Whether somebody of that name has said anything is not known here.
-
-    Args:
-        query: A question without its times.
-        general: Stems of words that a question for all there is may have.
+    roof?" has. Whether somebody of that name has said anything is not known here. The question comes without its times;
+    `general` are stems of words that a question for all there is may have.
     """
     query = unicodedata.normalize("NFC", query)
     if _ASKED.match(query) is None or _OTHER.search(query):

@@ -29,10 +29,8 @@ _WRITTEN_OUT: Final = {one: other for pair in _PAIRS for one, other in (pair, pa
 def respellings(query: str, words: AbstractSet[str]) -> dict[str, tuple[str, ...]]:
     """Return what words of a query may stand for: abbreviations written out, and the other way round.
 
-    Also for the first words that are none of `words` those that one mistake makes, alphabetically. A mistake adds,
-    leaves out or changes a letter, or swaps two; the first letter is hardly ever wrong.
-
-    `words` are in lower case.
+    Also for the first words that are none of `words`, which are in lower case, those that one mistake makes,
+    alphabetically. A mistake adds, leaves out or changes a letter, or swaps two; the first letter is hardly ever wrong.
     """
     asked = dict.fromkeys(match[0].lower() for match in _WORD.finditer(query))
     unknown = (word for word in asked if word.isascii() and len(word) in LETTERS and word not in words)

@@ -77,7 +77,6 @@ _OPENING: Final = re.compile(
     r"(?:,? (?-i:[A-Z][a-z]+)(?=[,.!]))?[\s,.!–-]*)*",
     re.IGNORECASE,
 )
-"""Greetings before a question."""
 _DOING: Final = frozenset(
     stem_words(
         """

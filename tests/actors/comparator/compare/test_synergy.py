@@ -1,9 +1,9 @@
-"""The synergy matrix: re-indexed by what a space holds, not by its position."""
+"""The synergy matrix: by what a space holds, not by its position."""
 
 import numpy as np
 import pytest
 
-from actors.comparator.compare.strategies import COUNTERPARTS, PUBLISHED, STRONG, SYNERGY
+from actors.comparator.compare.strategies import SYNERGY
 from events.spaces import INDEX, SPACES, TEMPORAL
 
 
@@ -15,20 +15,6 @@ def strongest(key: str) -> set[str]:
     """The partners of a space with its highest synergy; the space itself isn't one."""
     row = {other: synergy(key, other) for other in INDEX if other != key}
     return {other for other, value in row.items() if value == max(row.values())}
-
-
-def test_the_published_table_is_symmetric_with_ones_on_the_diagonal_and_three_levels_beside_it() -> None:
-    assert len(PUBLISHED) == 13
-    for one, row in PUBLISHED.items():
-        assert list(row) == list(PUBLISHED)
-        for other, value in row.items():
-            assert value == PUBLISHED[other][one]
-            assert value == 1.0 if one == other else value in {0.3, 0.6, 0.9}
-
-
-def test_every_space_has_a_counterpart_among_the_published_kinds() -> None:
-    assert list(COUNTERPARTS) == list(INDEX)
-    assert set(COUNTERPARTS.values()) <= set(PUBLISHED)
 
 
 def test_the_matrix_is_symmetric_with_ones_on_the_diagonal_only() -> None:
@@ -43,38 +29,13 @@ def test_the_matrix_cannot_be_written_to() -> None:
         SYNERGY[0, 0] = 0.5
 
 
-def test_two_spaces_with_different_counterparts_have_the_synergy_of_these_and_with_the_same_a_strong_one() -> None:
-    for one, mine in COUNTERPARTS.items():
-        for other, its in COUNTERPARTS.items():
-            if one != other:
-                assert synergy(one, other) == (STRONG if mine == its else PUBLISHED[mine][its]), (one, other)
-
-
-def test_the_numbers_do_not_go_by_position() -> None:
-    by_position = np.array([list(row.values()) for row in PUBLISHED.values()])
-    # E6 and E7 stand where Code and Procedural do; their numbers with E5, which stands where Analogical does, tell.
-    for (one, other), (there, here) in {
-        ("e5_causal", "e6_sparse"): (0.6, 0.3),  # Analogical and Code; Causal and Sparse
-        ("e5_causal", "e7_code"): (0.3, 0.9),  # Analogical and Procedural; Causal and Code
-        ("e7_code", "e13_splade"): (0.6, 0.9),  # Procedural and Sparse; Code and Sparse
-        ("e2_temporal_recent", "e9_hdc"): (0.9, 0.3),  # Episodic and Social; Temporal and Sparse
-    }.items():
-        assert by_position[INDEX[one], INDEX[other]] == there
-        assert synergy(one, other) == here
-    # These two happen to be strong either way; what counts is whose number it is.
-    assert (COUNTERPARTS["e6_sparse"], COUNTERPARTS["e7_code"]) == ("sparse", "code")
-    assert synergy("e6_sparse", "e7_code") == PUBLISHED["sparse"]["code"]
-
-
 def test_the_temporal_spaces_are_strong_among_each_other_and_weak_with_the_surface_of_the_words() -> None:
     for key in TEMPORAL:
-        assert all(synergy(key, other) == STRONG for other in TEMPORAL - {key})
+        assert all(synergy(key, other) == 0.9 for other in TEMPORAL - {key})
         assert {synergy(key, surface) for surface in ("e6_sparse", "e9_hdc", "e13_splade")} == {0.3}
 
 
 def test_the_causal_space_is_strongest_with_time_code_and_facts_as_causality_was_published_to_be() -> None:
-    strong = {kind for kind, value in PUBLISHED["causal"].items() if value == STRONG}
-    assert strong == {"temporal", "code", "procedural", "abstract", "factual"}
     assert strongest("e5_causal") == {"e2_temporal_recent", "e3_temporal_periodic", "e7_code", "e11_entity"}
 
 
