@@ -51,8 +51,6 @@ class Item(msgspec.Struct, frozen=True):
     value: JsonObject
     origin: str | None = None
     """The file and the place in it (`IMPORTED_FROM`), if what stands there may be edited; None for other sources."""
-    former: str | None = None
-    """The id of a note that was read otherwise by an earlier version: all that it made of the file gives way."""
     taken: Redactions = msgspec.field(default_factory=Redactions)
     """What `screened` took out of it."""
 
@@ -98,8 +96,6 @@ class Document(msgspec.Struct, frozen=True):
     """Properties that can't be read, such as those of a template (`title: {{title}}`)."""
     left_out: Counter[str] = msgspec.field(default_factory=Counter)
     """How much of what is no part of the body."""
-    former: str | None = None
-    """Its content as an earlier version took it, if it's read otherwise now."""
 
 
 def project(folder: str | None) -> str | None:

@@ -99,11 +99,6 @@ def without_marks(text: str) -> str:
     return _ATTRIBUTES.sub(_without_attributes, without_block_properties(text))
 
 
-def heading_text(heading: str) -> str:
-    """Return a heading of Markdown, given without its marks, as `without_marks` does."""
-    return without_marks(f"# {heading}").removeprefix("# ").rstrip()
-
-
 def plain(value: object) -> object:
     """Return a value of YAML as one of JSON."""
     match value:
@@ -147,7 +142,7 @@ def title_of(name: str, body: str) -> str:
     if called not in INDEX:
         return called
     if heading and f"\n{heading[0]}" not in text:
-        return heading_text(text[heading.end() :].partition("\n")[0]).strip(" #")
+        return without_marks(text.partition("\n")[0])[heading.end() :].strip(" #")
     return page_name(path.parent.name) or called
 
 
@@ -168,10 +163,11 @@ def _read(file: Path) -> Document | Broken:
     front = front_matter(content, file)
     if front is None:
         return Document(content, *page(content))
-    body, line = front.text[front.end :], content.count("\n", 0, front.end) + 1
-    if isinstance(front.properties, Ignored):
-        return Document(content, {}, body, line, ignored=(front.properties,))
-    return Document(front.text, front.properties, body, line, former=content if front.text != content else None)
+    properties, end = front
+    body, line = content[end:], content.count("\n", 0, end) + 1
+    if isinstance(properties, Ignored):
+        return Document(content, {}, body, line, ignored=(properties,))
+    return Document(content, properties, body, line)
 
 
 def _without_attributes(found: re.Match[str]) -> str:
@@ -183,12 +179,6 @@ def _with_html_read(read: Document) -> Document:
     """Return Markdown with its headings in HTML as headings, and without scripts and styles."""
     shown, hidden = without_hidden(read.body)
     body = with_headings(shown)
-    if body == read.body:
-        return read
-    return structs.replace(
-        read,
-        content=read.content.removesuffix(read.body) + body,
-        body=body,
-        left_out=read.left_out + Counter({"scripts and styles": hidden}),
-        former=read.former or read.content,
-    )
+    content = read.content.removesuffix(read.body) + body
+    left_out = read.left_out + Counter({"scripts and styles": hidden})
+    return structs.replace(read, content=content, body=body, left_out=left_out)
