@@ -22,7 +22,6 @@ from actors.runtime.ask import ask
 from actors.runtime.metrics import BUCKETS, Histogram
 from actors.store.messages import ReadStatus
 
-CONTENT_TYPE = "text/plain; version=0.0.4"
 ACTORS = ("store", "comparator", "workspace", "consolidator", "scheduler", "embedder", "linker")
 LOGIN = "/login"
 PUBLIC = (LOGIN, "/healthz", "/static/", "/.well-known/")
@@ -157,7 +156,7 @@ async def metrics(request: Request) -> Response:
         ),
         *_histograms(context.hub.latencies.histograms()),
     ]
-    return PlainTextResponse("\n".join(lines) + "\n", media_type=CONTENT_TYPE)
+    return PlainTextResponse("\n".join(lines) + "\n", media_type="text/plain; version=0.0.4")
 
 
 def _inboxes(hub: Hub) -> dict[str, int]:
@@ -166,7 +165,6 @@ def _inboxes(hub: Hub) -> dict[str, int]:
 
 
 def _family(name: str, kind: str, what: str, samples: Mapping[str, float]) -> Iterator[str]:
-    """Yield the lines of a metric, one for each labelled sample."""
     yield f"# HELP context_graph_{name} {what}"
     yield f"# TYPE context_graph_{name} {kind}"
     for labels, value in samples.items():

@@ -171,7 +171,6 @@ def contents(log: Log, entries: Iterable[Entry]) -> list[Content]:
 
 
 def _image_of(log: Log, entry: Entry) -> bytes | None:
-    """Return the image that a memory shows; None without one."""
     return None if log.images is None or body_of(entry).image is None else log.images.read(entry.id)
 
 

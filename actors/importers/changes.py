@@ -143,7 +143,6 @@ def _read(records: Iterable[Record], former: Sequence[Former]) -> _Source:
 
 
 def _holding(source: _Source, file: str, content: str) -> list[str]:
-    """Return the texts of a file that have all lines of a content."""
     held = set.intersection(*sorted((source.holders[line] for line in _lines(content)), key=len))
     return [text for holder, text in held if holder == file]
 
@@ -159,7 +158,6 @@ def _at_its_place(one: Former, source: _Source) -> str | None:
 
 
 def _lines(content: str) -> set[str]:
-    """Return the lines of a text that are not blank."""
     return {stripped for line in content.splitlines() if (stripped := line.strip())}
 
 

@@ -89,7 +89,6 @@ class Table:
 
 
 def _namespaces(params: Params, arguments: JsonObject, project: str | None) -> Iterator[tuple[str, str]]:
-    """Yield the namespaces that a request names, or the items of a batch, each with the parameter."""
     if isinstance(params, MemoryInjectBatch):
         for place, item in enumerate(params.items):
             named = (item.get(NAMESPACE) if isinstance(item, dict) else None) or project or DEFAULT_NAMESPACE

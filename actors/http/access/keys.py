@@ -32,11 +32,6 @@ LOCK = "access.lock"
 
 PREFIX = "cg_"
 NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,39}")
-RESERVED = frozenset({"nobody", "ui"})
-"""Names of callers that have no key."""
-
-USE_RECORDED = timedelta(minutes=1)
-"""Time between two records of a key's use."""
 
 
 class Key(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,7 +82,7 @@ class Keys:
         Raises:
             InvalidParamsFault: The name is malformed or was given before, no namespace is named, or a blank one.
         """
-        if not NAME.fullmatch(name) or name in RESERVED:
+        if not NAME.fullmatch(name) or name in {"nobody", "ui"}:  # callers without a key
             raise invalid("name", "up to 40 small letters, digits, dots and hyphens, and none of the reserved names")
         seen = None if namespaces is None else tuple(sorted(set(namespaces)))
         if seen == ():
@@ -132,7 +127,7 @@ class Keys:
             if not hmac.compare_digest(_hash(secret, key.salt), key.hash):
                 return None
             self._verified[digest] = (name, key.hash)
-        if key.last_used_at is None or now - key.last_used_at > USE_RECORDED:
+        if key.last_used_at is None or now - key.last_used_at > timedelta(minutes=1):
             # A key stays valid when its use can't be recorded, as on a full disk.
             with suppress(OSError), self._locked() as keys:
                 keys[name] = msgspec.structs.replace(keys[name], last_used_at=now)

@@ -136,7 +136,6 @@ def _moment(row: Row) -> str | None:
 
 
 def _list(value: object) -> list[str]:
-    """Return the texts of a column that holds a JSON array, or the text itself."""
     if not isinstance(value, str) or not value.strip():
         return []
     try:

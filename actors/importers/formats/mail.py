@@ -41,8 +41,6 @@ LONGEST_HEADER = 1_000
 """Characters of a header that are kept as metadata."""
 LONGEST_PARSED = 4_000
 """Characters of a header that are read: the standard library's parser takes the square of their number."""
-DELETED = 8
-"""The bit of Thunderbird's status of a message by which it waits for removal."""
 REFUSED = frozenset({"spam", "trash"})
 """Labels of Gmail whose messages aren't memories."""
 
@@ -138,7 +136,6 @@ def _messages(file: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _joined(lines: list[bytes]) -> bytes:
-    """Return the lines of a message without the blank one that ends it."""
     return b"".join(lines[:-1] if lines[-1:] == [b"\n"] else lines)
 
 
@@ -198,7 +195,7 @@ def _message(message: EmailMessage, digest: str, file: Path, line: int, options:
 def _unwanted(message: EmailMessage, problems: list[str]) -> str | None:
     """Return as what the program that kept a message has put it aside."""
     with suppress(ValueError):
-        if int(_header(message, "x-mozilla-status", problems), 16) & DELETED:
+        if int(_header(message, "x-mozilla-status", problems), 16) & 8:  # it waits for removal
             return "deleted messages"
     labels = _header(message, "x-gmail-labels", problems).lower().split(",")
     return None if REFUSED.isdisjoint(map(str.strip, labels)) else "spam and trash"
@@ -236,7 +233,6 @@ def _header(message: EmailMessage, name: str, problems: list[str]) -> str:
 
 
 def _created(date: str, problems: list[str]) -> str | None:
-    """Return when a message was sent, in ISO 8601, or else add what is wrong with its date to the problems."""
     if not date:
         problems.append("it has no date: that of the import is taken")
         return None

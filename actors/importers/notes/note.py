@@ -153,7 +153,6 @@ def _stated_day(body: str) -> str | None:
 
 
 def _notion_properties(name: str, body: str) -> JsonObject:
-    """Return the dates and tags that Notion wrote below the title of a page."""
     above = _NOTION_PROPERTIES.match(body) if documents.NOTION_ID.search(name) else None
     lines = (line.partition(": ") for line in above["lines"].splitlines()) if above else ()
     said = {one.lower().removesuffix(" time"): value for one, _, value in lines}

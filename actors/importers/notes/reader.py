@@ -168,7 +168,6 @@ def _section(
 
 
 def _observation(note: Note, found: re.Match[str], options: Options) -> Iterator[Record]:
-    """Yield the observation that was found in a note, and its link to the note."""
     category, text = (note.body[slice(*found.span(name))] for name in ("category", "text"))
     line = note.line + note.body.count("\n", 0, found.start())
     place = ("note", note.name, "observation", category, text)
@@ -189,7 +188,6 @@ def _observation(note: Note, found: re.Match[str], options: Options) -> Iterator
 
 
 def _tags(properties: JsonObject) -> list[str]:
-    """Return the tags and categories of a note."""
     return [tag.lstrip("#") for name in ("tags", "categories") for tag in documents.values(properties, name, r"[,\s]+")]
 
 

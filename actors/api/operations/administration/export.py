@@ -173,7 +173,6 @@ def _size(line: JsonObject) -> int:
 
 
 async def _embeddings(context: Context, entry: Entry) -> JsonObject:
-    """Return the embeddings of a memory, as JSON by space."""
     (envelope,) = await ask(context.hub.store, ReadEvents(seqs=(entry.seq,)))
     if not isinstance(envelope.event, ev.MemoryStored):  # erased meanwhile
         return {}

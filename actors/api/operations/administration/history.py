@@ -167,7 +167,6 @@ def _goal(goal: GoalDiscovered | None) -> JsonObject | None:
 
 
 def _rules(schedule: object) -> JsonObject:
-    """Return the rules of a schedule by name: when each mode starts, and its two switches."""
     rules = msgspec.to_builtins(schedule)
     return {**rules["when"], "paused": rules["paused"], "permitted": rules["permitted"]}
 

@@ -106,7 +106,6 @@ async def _embed(context: Context, pending: Sequence[PendingMemory], *, look_up:
 
 
 async def _settle_repeated(context: Context, pending: Sequence[PendingMemory]) -> None:
-    """Settle memories that an earlier request with the same key stored."""
     keyed = [one for one in pending if one.item.key]
     try:
         found = await ask(context.hub.store, FindRequests(keys=tuple(one.correlation_id for one in keyed)))
@@ -137,7 +136,6 @@ async def _prepare(context: Context, one: PendingMemory) -> None:
 
 
 async def _embed_group(context: Context, group: Sequence[PendingMemory]) -> None:
-    """Send memories through the model together, and settle each one as its embeddings arrive."""
     # Their keys reach the disk while they are in the model, instead of before the commit.
     context.hub.store.tell(Reserve(ids=tuple(one.id for one in group)))
     on_progress = reporter(context.progress, "windows embedded") if len(group) == 1 else None
