@@ -50,15 +50,9 @@ def sharing_line(namespace: str, owner: Path) -> str:
 
 
 def brief_lines(store: StoreSession, counts: Mapping[str, int], namespace: str, personal: str | None) -> Iterator[str]:
-    """Yield how much is stored and what about, and the most salient and the latest memories.
+    """Yield how much a namespace holds and what about, and its most salient and latest memories, if any.
 
-    It needs no models, which may still load.
-
-    Args:
-        store: The store.
-        counts: Memories by namespace.
-        namespace: Of the project; nothing is yielded if it is empty.
-        personal: Namespace whose most salient memory the project is told too; None for none.
+    The most salient memory of the namespace `personal` comes last. This needs no models, which may still load.
     """
     if not (count := counts.get(namespace, 0)):
         return

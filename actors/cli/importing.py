@@ -80,14 +80,9 @@ class Batch(NamedTuple):
 def batches_of(
     source: Source, files: Mapping[str, Sequence[str]], result: JsonObject, report: Report, call: Call
 ) -> Iterator[Batch]:
-    """Return the items of a source that was surveyed; what comes of them is added to the result.
+    """Read a source again, and yield its items; what comes of them is added to the result of its survey.
 
-    Args:
-        source: It is read anew.
-        files: The ids of the memories in each file that may be edited.
-        result: Of the survey.
-        report: Reports how much is done.
-        call: Calls a method of the store.
+    `files` holds the ids of the memories in each file that may be edited.
     """
     from actors.importers.records import Item
     from actors.importers.screening import screened

@@ -118,10 +118,7 @@ def open_store(
 ) -> Iterator[StoreSession]:
     """Yield a store: through the process that serves it, or opened here once no other process has it open.
 
-    Args:
-        location: Where it is.
-        server_timeout: Seconds to wait for a server before the store is opened here.
-        creates: Whether it is created if there is none.
+    A server is waited for `server_timeout` seconds before the store is opened here.
 
     Raises:
         NoStoreError: There is none.

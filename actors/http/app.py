@@ -76,14 +76,10 @@ def build_app(
     *,
     tls: bool,
 ) -> Starlette:
-    """Return the application.
+    """Return the application that answers the routes, and logs browsers in.
 
-    Args:
-        sessions: Of browsers.
-        routes: Of MCP, metrics and pages.
-        answers: Count of answers by status, for `/metrics`.
-        logged_in: Receives the address of who follows a login link, and by `refused` whether in vain.
-        tls: Whether browsers may send the cookie by HTTPS only.
+    `answers` counts answers by status; `logged_in` is called with the address of who follows a login link, and
+    `refused` if that was in vain; with `tls` browsers send the cookie by HTTPS only.
     """
 
     async def log_in(request: Request) -> Response:

@@ -73,11 +73,7 @@ class Keys:
     ) -> str:
         """Make a key, and the store's folder if there is none, and return the key; it can't be read again.
 
-        Args:
-            name: Stands in the audit, so it is never given twice.
-            scope: What its owner may do.
-            namespaces: That its owner sees; None for all.
-            expires_at: When it becomes invalid; None for never.
+        Its name stands in the audit, so it is never given twice. Without `namespaces` its owner sees all.
 
         Raises:
             InvalidParamsFault: The name is malformed or was given before, no namespace is named, or a blank one.

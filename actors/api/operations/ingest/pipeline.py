@@ -69,13 +69,10 @@ async def ingest(
     *,
     look_up: bool = False,
 ) -> None:
-    """Store memories, each for itself: a fault of one concerns no other.
+    """Store memories in the order of `items`, each for itself: a fault of one concerns no other.
 
-    Args:
-        context: Of the request.
-        items: In the order in which they are stored, by a name of the caller's.
-        on_outcome: Called with the name and the outcome of each item, in their order, as soon as it is stored.
-        look_up: Whether to search the log for the keys first, which saves embedding what is stored already.
+    `on_outcome` is called for each as soon as it is stored. With `look_up` the log is searched for the keys first, and
+    what is stored already isn't embedded.
     """
     await wait_until_ready(context)
     pending = [PendingMemory(item, context.actor) for item in items.values()]
