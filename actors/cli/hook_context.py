@@ -20,7 +20,7 @@ MAX_SALIENT = 3
 MAX_LATEST = 2
 """Memories that a brief quotes: the most salient, and the latest of the others."""
 MAX_PERSONAL = 1
-"""The same of `personal`, which all projects share."""
+"""Memories that it quotes of the namespace that all projects share."""
 MAX_GOALS = 4
 """Goals that a brief names beside the North Star."""
 MAX_RECALLED = 3

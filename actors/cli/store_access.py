@@ -61,7 +61,7 @@ class StoreLocation(msgspec.Struct, frozen=True):
     profile: str = ModelProfile.EMBEDDED
     models: Path | None = None
     deadline: float = msgspec.field(default_factory=lambda: monotonic() + LONGEST)
-    """By the monotonic clock; without one, that of a person's command."""
+    """A time of the monotonic clock; by default that of a person's command."""
     lock_timeout: float = LOCK_TIMEOUT
     """Seconds to wait for a process that has it open and does not serve it."""
     project: str | None = None

@@ -37,7 +37,7 @@ class _Item(NamedTuple):
 
     key: str | None
     start: int
-    """Of the key, or of the element."""
+    """Where the key starts, or the element of an array."""
     value: _Node
     comma: int | None
     """Position of the comma after it."""

@@ -12,9 +12,9 @@ HEIGHT: Final = 520
 RINGS: Final = {1: 150.0, 2: 215.0, 3: 250.0}
 """Distance from the centre by hops."""
 RADII: Final = {0: 13, 1: 8, 2: 6, 3: 6}
-"""Of nodes, by hops."""
+"""Radii of nodes by hops."""
 LETTER_WIDTH: Final = 6.6
-"""On average."""
+"""The average width of a letter, in pixels."""
 LABEL_HEIGHT: Final = 15.0
 
 

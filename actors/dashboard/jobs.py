@@ -172,7 +172,7 @@ class Maps:
     def __init__(self) -> None:
         self._maps: OrderedDict[str, StoreMap] = OrderedDict()
         self._locks = KeyLocks()
-        """By key, so that nobody waits for a map that takes long but who asked for it."""
+        """One for each key, so that only who asked for a map that takes long waits for it."""
 
     async def get(self, key: Hashable, compute: Callable[[], Awaitable[JsonObject]]) -> StoreMap:
         """Return the map of a key, computed at most once at a time."""

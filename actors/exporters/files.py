@@ -26,7 +26,7 @@ class Export(msgspec.Struct, frozen=True):
     """Calls `(method, report, /, **arguments)` of a store."""
     report: Report
     namespace: str | None
-    """Whose memories; None for all."""
+    """The namespace whose memories are exported; None for all."""
     moment: JsonObject
     """The argument `as_of`, if there is one."""
 

@@ -47,7 +47,7 @@ PLAN = "reembed.json"
 """File in the new store's folder until it is complete: what is embedded, and how."""
 
 FORMAT = "2"
-"""Of what a run appends; the work of a run in another format isn't gone on with."""
+"""The format of what a run appends; the work of a run in another format isn't gone on with."""
 
 
 class ReembedCounts(msgspec.Struct, frozen=True):

@@ -39,14 +39,14 @@ class StoredBy(NamedTuple):
 
     request: UUID
     tags: tuple[str, ...]
-    """Those that it was stored with; it may have been tagged otherwise since."""
+    """The tags that it was stored with; it may have been tagged otherwise since."""
 
 
 class History(msgspec.Struct, frozen=True):
     """What the old log holds about memories that are not erased."""
 
     memories: tuple[Entry, ...]
-    """In the order in which they are ingested."""
+    """Memories in the order in which they are ingested."""
     stored: dict[UUID, StoredBy]
     initial_links: dict[UUID, tuple[ev.MemoriesLinked, ...]]
     """Links that a memory was stored with."""

@@ -24,7 +24,7 @@ class Former(NamedTuple):
     id: str
     file: str
     place: str
-    """In the file; empty for all of it."""
+    """Its place in the file; empty for the whole file."""
     namespace: str
     content: str
     tags: list[str]
@@ -49,7 +49,7 @@ class _Source(NamedTuple):
     """What of a source bears on former memories."""
 
     namespaces: dict[str, str]
-    """Where the texts go of each file that held any."""
+    """The namespace of the texts of each file that held any."""
     texts: defaultdict[str, list[str]]
     """The ids of these texts, in order."""
     places: defaultdict[tuple[str, str], list[str]]

@@ -27,12 +27,12 @@ MAX_TEXT = 128 << 20
 MAX_UNPACKED = 1 << 30
 """Bytes of a document in an archive, since a small archive may hold one that fills the memory."""
 DAMAGED: Final = (BadZipFile, RuntimeError, ValueError, EOFError, LZMAError, zlib.error)
-"""What reading an archive raises that is damaged, or has a password or a method that isn't known."""
+"""Errors on reading an archive that is damaged, or has a password or an unknown method."""
 HEAD = 65_536
 """Bytes by which a format is recognised."""
 
 BESIDE = ("~$", "._")
-"""What the names of files begin with that a program keeps beside the file of that name."""
+"""Prefixes of files that a program keeps beside the file whose name follows."""
 INSTALLED = ("node_modules", "site-packages")
 """Folders in which programs keep what others wrote."""
 HYPERTEXT = (".html", ".htm")

@@ -24,7 +24,7 @@ EXPORTED = (messengers.RESULT, "claude-mem.db", "memory.jsonl", "memory.json", m
 """Names of files that are an export by themselves, whatever else the folder holds."""
 
 SUFFIXES = (*documents.SUFFIXES, *mail.MESSAGE, *tables.SUFFIXES, mail.SUFFIX, ".json", ".jsonl", ".zip", ".db")
-"""Of files that may be a source by themselves."""
+"""Suffixes of files that may be a source by themselves."""
 
 _json = msgspec.json.Decoder()
 

@@ -42,7 +42,7 @@ class Item(msgspec.Struct, frozen=True):
 
     file: str
     line: int
-    """From 1; 0 for a source without lines."""
+    """Its number from 1; 0 for a source without lines."""
     value: JsonObject
     origin: str | None = None
     """The file and the place in it (`IMPORTED_FROM`), if what stands there may be edited; None for other sources."""

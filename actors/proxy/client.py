@@ -36,7 +36,7 @@ class Client:
     """
 
     deadline: float
-    """On the monotonic clock."""
+    """A time of the monotonic clock."""
 
     def __init__(self, folder: Path, seconds: float, project: str | None = None) -> None:
         """Connect and initialize.

@@ -42,7 +42,7 @@ from actors.runtime.faults import (
 from actors.runtime.types import JsonObject
 
 Answer: TypeAlias = JsonObject | types.CallToolResult
-"""Of a hub as it came, or one of the router's own."""
+"""An answer of a hub as it came, or one of the router's own."""
 LISTS: Final = {
     "tools/list": types.PaginatedRequestParams,
     "resources/list": types.PaginatedRequestParams,

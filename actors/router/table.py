@@ -28,7 +28,7 @@ class HubAddress(NamedTuple):
 
     namespaces: tuple[str, ...]
     url: str
-    """Of its HTTP server, without `/mcp`."""
+    """The URL of its HTTP server, without `/mcp`."""
 
     @property
     def shown(self) -> str:

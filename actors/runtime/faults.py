@@ -67,7 +67,7 @@ SERVER_FULL = (
     "Storage failed: nothing was written, since the disk of the log's PostgreSQL server is full; memories can still be "
     "searched"
 )
-"""The same of a shared log, whose disk is on another machine."""
+"""Message of a change that a shared log refused for want of room."""
 
 
 class EmbeddingFault(Fault):

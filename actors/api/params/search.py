@@ -59,7 +59,7 @@ class QueryType(StrEnum):
 
 
 Vector: TypeAlias = list[Any] | JsonObject | str
-"""As `actors.api.params.embeddings` decodes it, by the kind of the space."""
+"""A vector, which `actors.api.params.embeddings` decodes by the kind of its space."""
 
 
 class Asking(Reading, frozen=True, kw_only=True):

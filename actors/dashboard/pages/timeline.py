@@ -14,7 +14,7 @@ RUNS = 100
 PAGE = 40
 SESSIONS = 40
 MOST_SESSIONS = 1_000
-"""Of a page that shows more of them."""
+"""Sessions on a page that shows more of them."""
 MOST = 10_000_000
 
 

@@ -140,7 +140,7 @@ class Authentication:
     app: ASGIApp
     """Gets the requests, also those of nobody."""
     verifiers: Sequence[TokenVerifier]
-    """Of bearer tokens; the first that knows one decides."""
+    """Verifiers of bearer tokens; the first that knows a token decides."""
     sessions: Sessions
     rates: Rates
     stay: Callable[[], object]

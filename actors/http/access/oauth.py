@@ -80,7 +80,7 @@ class IssuerVerifier(TokenVerifier):
         self._keys: _Keys | None = None
         self._turn = anyio.Lock()
         self._away_until = 0.0
-        """By the monotonic clock."""
+        """A time of the monotonic clock."""
 
     async def verify_token(self, token: str) -> AccessToken | None:
         """Return what a token permits; None for one that is invalid, expired, or of another issuer or audience.

@@ -34,7 +34,7 @@ from actors.runtime.types import JsonObject
 GITHUB: Final = "issues of GitHub"
 BEADS: Final = "issues of Beads"
 SECTIONS: Final = ("description", "design", "acceptance_criteria", "notes", "close_reason")
-"""Of an issue of Beads, in their order; the first has no heading."""
+"""Sections of an issue of Beads, in their order; the first has no heading."""
 
 _ADDRESS = re.compile(
     r"https?://[^/]+/(?:api/v3/)?(?:repos/)?(?P<repository>[^/]+/(?P<name>[^/]+))/(?:issues|pulls?)/(?P<number>\d+)"

@@ -32,9 +32,9 @@ SUFFIX = ".mbox"
 APPLES = "mbox"
 """The file of a mailbox that Apple Mail exports as a folder."""
 APPLE = ".emlx"
-"""Of Apple Mail: the length of the message in bytes stands before it, and what the program keeps of it behind."""
+"""A message of Apple Mail: its length in bytes stands before it, and what the program keeps of it behind."""
 MESSAGE = (".eml", APPLE)
-"""Of files of a single message."""
+"""Suffixes of files of a single message."""
 FIRST = b"From "
 """What the line before each message begins with."""
 LONGEST_HEADER = 1_000
@@ -48,7 +48,7 @@ _DATED = re.compile(rb"From .*(?:\d:\d\d(?: [A-Z+-][A-Z\d]{2,4})? \d{4}|\d{4} \d
 """The line before a message: it ends with a time, and so is told from a sentence that begins with `From`."""
 _MESSAGE_ID = re.compile(r"<[^<>\s]{1,200}>")
 _ESCAPED = re.compile(r"^>(?=>*From )", re.MULTILINE)
-"""By which a mailbox marks lines of a text that look like the beginning of a message."""
+"""How a mailbox marks lines of a text that look like the beginning of a message."""
 _HEADERS = ("subject", "from", "to", "date", "message-id", "in-reply-to", "references")
 _ONE = frozenset({"multipart/alternative", "multipart/related"})
 """Types whose parts are one text."""

@@ -72,7 +72,7 @@ class _Reader(HTMLParser):
         self._lines: list[list[str]] = [[]]
         """The pieces of each line of the block that is being read."""
         self._filled: set[int] = set()
-        """Which lines of that block have text, from 1: looking through the pieces at each tag takes the square."""
+        """Numbers of its lines with text, from 1: to look through all pieces at each tag would take quadratic time."""
         self._element = ""
         self._open: Counter[str] = Counter()
         """How many elements of a kind are open."""

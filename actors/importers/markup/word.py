@@ -60,7 +60,7 @@ class _Block(msgspec.Struct, frozen=True):
     text: str
     style: _Style = _Style()
     level: int = 0
-    """Of an item, from 0."""
+    """The level of an item, from 0."""
     is_row: bool = False
 
 

@@ -30,7 +30,7 @@ PLAIN: Final = ".txt"
 INDEX: Final = ("index", "_index")
 """Names of the front pages of folders."""
 HEADING: Final = re.compile(r"\A#+ +(?=\S)")
-"""What makes a line of Markdown a heading."""
+"""The beginning of a heading in Markdown."""
 NOTION_ID: Final = re.compile(r" [0-9a-f]{32}\Z")
 """What Notion adds to the names of exported pages."""
 ORG: Final = ".org"
@@ -40,9 +40,9 @@ CONVERTED: Final[dict[str, Callable[[str], tuple[JsonObject, str]]]] = {
     ".rst": from_rst,
     **dict.fromkeys((".vtt", ".srt"), from_captions),
 }
-"""What returns properties and Markdown of a text in other markup, by suffix."""
+"""Functions that return properties and Markdown of a text in other markup, by suffix."""
 UNPACKED: Final[dict[str, Callable[[Path], Document | Broken]]] = {NOTEBOOK: from_notebook, WORD: from_word}
-"""What reads a file that is no text, by suffix."""
+"""Functions that read a file that is no text, by suffix."""
 SUFFIXES: Final = (*MARKDOWN, PLAIN, *CONVERTED, *UNPACKED)
 UNREAD: Final[dict[str, str]] = {
     ".pdf": "PDF isn't read: pdftotext FILE.pdf writes a text that is",
@@ -61,7 +61,7 @@ _PREAMBLE: Final = 40
 _HEADED: Final = re.compile(r"#{1,6} ")
 _TITLED: Final = re.compile(r"={3,}")
 _UNDERLINE: Final = re.compile(r"={3,}|-{3,}")
-"""What makes the line above it a heading."""
+"""A line that makes the one above it a heading."""
 
 _IMAGE: Final = re.compile(r"(data:image/[\w.+-]{1,40});base64,[A-Za-z0-9+/=]+")
 """An image that is written into a link, as Google Docs exports Markdown."""

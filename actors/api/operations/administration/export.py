@@ -54,7 +54,7 @@ class StoreExport(Reading, frozen=True, kw_only=True):
     """Arguments of `store/export`: one page of the history."""
 
     namespace: Namespace | None = None
-    """Whose memories; None for all."""
+    """The namespace whose memories are exported; None for all."""
     after: int = 0
     """`next_after` of the page before."""
 

@@ -46,7 +46,7 @@ GROUP = 24
 """Memories that go to the embedder together, and that are committed and read back together at most. One commit of 24
 takes a quarter of 24 commits, and the first of a hundred memories is stored long before the last."""
 Name = TypeVar("Name")
-"""By which the caller of `ingest` knows an item."""
+"""The name by which the caller of `ingest` knows an item."""
 
 
 async def ingest_one(context: Context, item: IngestItem) -> StoredMemory:

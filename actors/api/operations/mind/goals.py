@@ -53,7 +53,7 @@ class GoalList(Reading, frozen=True, kw_only=True):
 
     namespace: Namespace = DEFAULT_NAMESPACE
     memories: Annotated[int, Meta(ge=1, le=2_000)] = 100
-    """How many of the latest memories drift is measured of."""
+    """How many of the latest memories drift is measured in."""
 
 
 class TriggerDriftCorrection(Params, frozen=True, kw_only=True):

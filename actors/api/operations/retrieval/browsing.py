@@ -94,7 +94,7 @@ JUDGED: Final = 2_048
 STARTS_AN_ID = re.compile(r"[0-9a-fA-F](-?[0-9a-fA-F]){0,31}-?", re.ASCII)
 """The first digits of an id, with its hyphens or without."""
 FEWEST_DIGITS = 6
-"""Of the start of an id: with fewer, the next memory that is stored may well make it ambiguous."""
+"""Digits that the start of an id must have: with fewer, the next memory that is stored may well make it ambiguous."""
 SHOWN_IDS = 5
 """Ids that are listed where several begin alike."""
 

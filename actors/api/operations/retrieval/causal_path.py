@@ -36,9 +36,9 @@ class End(NamedTuple):
 
     memory: UUID
     similarity: float | None = None
-    """To the words that found it; None for an id."""
+    """Its similarity to the words that found it; None for an id."""
     confidence: Confidence | None = None
-    """That what was found bears on these words; None also where no relevance is known."""
+    """How surely what was found bears on these words; None also where no relevance is known."""
 
 
 class Joined(NamedTuple):
