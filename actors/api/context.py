@@ -108,7 +108,6 @@ class Context:
     """What an operation needs besides its parameters: of the process and its store, the caller, and the request."""
 
     hub: Hub
-    """The store."""
     process: ProcessState = field(default_factory=ProcessState)
     state: StoreState = field(default_factory=StoreState)
 
@@ -124,7 +123,6 @@ class Context:
     resent: bool = False
     """Whether the request may have been done before: then the log is searched for it first."""
     progress: Progress = ignore_progress
-    """Receives progress reports."""
     as_of: datetime | None = None
     """The time at which a past state of the store stands; nothing is appended to it. None for the present."""
     namespace: str | None = None

@@ -120,9 +120,7 @@ class Hub(Actors, frozen=True, kw_only=True):
     snapshots: Snapshots | None
     """Snapshots on disk, for a fast start; None without."""
     backups: Backups
-    """The backups that are made after sleep."""
     anchors: Anchors
-    """The anchors that are written after sleep."""
     namespaces: frozenset[str] | None = None
     """The namespaces that the hub serves; None for all."""
     shared: SharedLog | None = None

@@ -15,9 +15,7 @@ import msgspec
 from actors.runtime.settings import ModelProfile
 
 SOCKET = "hub.sock"
-"""Name of the socket."""
 HUB_INFO = "hub.json"
-"""Name of the file with `HubInfo`."""
 MAX_SOCKET_PATH = 103 if sys.platform == "darwin" else 107
 """Bytes of a unix socket's path: the size of `sun_path` without its final zero."""
 MAX_LINE = 64 << 20

@@ -22,7 +22,6 @@ if sys.platform != "win32":
     import fcntl
 
 LOCK = "hub.lock"
-"""Name of the file that a hub has locked."""
 LOG = "hub.log"
 """Name of the file that receives a hub's standard error."""
 MAX_LOG = 1 << 20

@@ -54,7 +54,6 @@ class PendingRequests:
     """Tracks the requests without an answer, and the handshake that another hub needs first."""
 
     project: str | None = None
-    """Namespace of the session."""
 
     def __init__(self, tools: ToolSet = ToolSet.ALL) -> None:
         self._tools = tools

@@ -30,7 +30,6 @@ from actors.runtime.faults import RateLimitFault
 LINK_SECONDS = 300.0
 """Seconds for which a login link is valid; it works once."""
 SESSION_SECONDS = 12 * 3600.0
-"""Lifetime of a browser session in seconds."""
 IN_USE_SECONDS = 3600.0
 """Seconds for which the hub keeps running after a login link was made or a session was used."""
 NAMESPACES = "namespaces"

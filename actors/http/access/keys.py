@@ -28,7 +28,6 @@ if sys.platform != "win32":
 KEYS = "access.json"
 """Name of the file. A backup doesn't contain it: a restored store has no keys."""
 LOCK = "access.lock"
-"""Name of the file that is locked while `KEYS` is changed."""
 
 PREFIX = "cg_"
 NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,39}")

@@ -79,7 +79,6 @@ class PendingMemory:
         self.supersedes: tuple[UUID, ...] = ()
         """Memories whose place it takes by the client's word."""
         self.image: bytes | None = None
-        """The bytes of the image's file."""
         self.is_settled = anyio.Event()
         self.result: EmbeddedMemory | Outcome
         """Its embeddings, until it has an outcome. There is none before it is settled."""

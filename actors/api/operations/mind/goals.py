@@ -52,8 +52,6 @@ class GoalList(Reading, frozen=True, kw_only=True):
     """List the goals of a namespace and measure its drift, without writing to the log."""
 
     namespace: Namespace = DEFAULT_NAMESPACE
-    memories: Annotated[int, Meta(ge=1, le=2_000)] = 100
-    """How many of the latest memories drift is measured in."""
 
 
 class TriggerDriftCorrection(Params, frozen=True, kw_only=True):
@@ -98,7 +96,7 @@ async def get_alignment_drift(context: Context, params: GetAlignmentDrift) -> Js
 async def goal_list(context: Context, params: GoalList) -> JsonObject:
     """Return the goals of a namespace, the North Star, and its drift over time."""
     state = await ask(context.hub.comparator, ReadGoals(namespace=params.namespace))
-    measured = MeasureDrift(namespace=params.namespace, memories=params.memories, record=False)
+    measured = MeasureDrift(namespace=params.namespace, memories=100, record=False)
     report = None if state.star is None else await ask(context.hub.consolidator, measured, LONG_TIMEOUT)
     return {
         "namespace": params.namespace,
