@@ -35,7 +35,7 @@ WELL_KNOWN = ("oauth-authorization-server", "openid-configuration")
 TIMEOUT = 5.0
 """Seconds for one request to the issuer."""
 AGAIN_SECONDS = 10
-"""After which an issuer that couldn't be reached is asked again; until then tokens of unknown keys are answered 503."""
+"""Seconds after which an issuer that was away is asked again; until then tokens of unknown keys are answered 503."""
 MAX_METADATA = 1 << 20
 """Limit of the issuer's metadata, in bytes."""
 
@@ -80,7 +80,7 @@ class IssuerVerifier(TokenVerifier):
         self._keys: _Keys | None = None
         self._turn = anyio.Lock()
         self._away_until = 0.0
-        """A time of the monotonic clock."""
+        """When an issuer that was away may be asked again, by the monotonic clock."""
 
     async def verify_token(self, token: str) -> AccessToken | None:
         """Return what a token permits; None for one that is invalid, expired, or of another issuer or audience.

@@ -27,7 +27,7 @@ FAILURES_AT_ONCE = 20
 REPLAYS_PER_SECOND = 0.1
 """Replays of the log for `as_of` of one caller on average: each takes a processor for a second per 2,000 events."""
 REPLAYS_AT_ONCE = 12
-"""Such replays of one caller at once."""
+"""Replays of the log of one caller at once."""
 RETRY_SECONDS = 2
 """Seconds after which a refused client may try again."""
 EVERY = 60.0
