@@ -32,7 +32,7 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
     """Stands in the audit."""
     scope: Scope
     namespaces: frozenset[str] | None
-    """That it sees; None for all."""
+    """The namespaces that it sees; None for all."""
 
     @property
     def is_limited(self) -> bool:

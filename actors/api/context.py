@@ -87,7 +87,7 @@ class PublishedPulse(NamedTuple):
 
     pulse: Pulse
     seq: int
-    """Of the memory that it is about; 0 if that is unknown."""
+    """The sequence number of the memory that it is about; 0 if that is unknown."""
 
 
 @dataclass
@@ -98,9 +98,9 @@ class StoreState:
     replayed: bool = False
     ready: bool = False
     dimensions: dict[str, int] = field(default_factory=dict[str, int])
-    """Of each space, by its key."""
+    """The dimension of each space, by the key of the space."""
     pulses: dict[str | None, PublishedPulse] = field(default_factory=dict[str | None, PublishedPulse])
-    """The latest of each namespace; of the whole store for None."""
+    """The latest pulse of each namespace; for None that of the whole store."""
 
 
 @dataclass
@@ -108,7 +108,6 @@ class Context:
     """What an operation needs besides its parameters: of the process and its store, the caller, and the request."""
 
     hub: Hub
-    """The store."""
     process: ProcessState = field(default_factory=ProcessState)
     state: StoreState = field(default_factory=StoreState)
 
@@ -124,13 +123,12 @@ class Context:
     resent: bool = False
     """Whether the request may have been done before: then the log is searched for it first."""
     progress: Progress = ignore_progress
-    """Receives progress reports."""
     as_of: datetime | None = None
     """The time at which a past state of the store stands; nothing is appended to it. None for the present."""
     namespace: str | None = None
-    """That the request is about; None for all."""
+    """The namespace that the request is about; None for all."""
     pulse: Pulse | None = None
-    """Of the memory that this request stored."""
+    """The pulse of the memory that this request stored."""
 
     def for_request(self, progress: Progress, key: UUID | None = None, *, resent: bool = False) -> Self:
         """Return the context of one request to the same store."""

@@ -1,6 +1,7 @@
 """What a check of `doctor` says: its verdict, what it found, and what to do."""
 
 from enum import StrEnum
+from functools import partial
 
 import msgspec
 
@@ -17,22 +18,12 @@ class Verdict(StrEnum):
 class Check(msgspec.Struct, frozen=True):
     """The result of one check."""
 
-    name: str
     verdict: Verdict
+    name: str
     found: str
     advice: str = ""
 
 
-def passed(name: str, found: str) -> Check:
-    """Return a check that found nothing wrong."""
-    return Check(name, Verdict.OK, found)
-
-
-def warned(name: str, found: str, advice: str) -> Check:
-    """Return a check that found something that works, but not as it should."""
-    return Check(name, Verdict.WARNING, found, advice)
-
-
-def failed(name: str, found: str, advice: str) -> Check:
-    """Return a check that found something that does not work."""
-    return Check(name, Verdict.FAILED, found, advice)
+passed = partial(Check, Verdict.OK)
+warned = partial(Check, Verdict.WARNING)
+failed = partial(Check, Verdict.FAILED)

@@ -82,7 +82,6 @@ def _folder(options: Sequence[str], environment: Mapping[str, str]) -> Path | No
 
 
 def _switched_off(name: str, client: Client) -> Check | None:
-    """Return a warning if the client runs no hooks, whatever they are."""
     if client.hooks is None or not hooks_off(client):
         return None
     return warned(name, "connected, but no hook runs", f"take {HOOKS_OFF} out of {client.hooks.path()}")
@@ -108,7 +107,6 @@ def _problem(words: Sequence[str], variables: Iterable[tuple[str, str]]) -> str 
 
 
 def _version_problem(words: Sequence[str], environment: Mapping[str, str]) -> str | None:
-    """Return what is wrong with a command that prints its version; None if it is this program."""
     return _answers(words, environment, "", lambda answer: answer.split()[0])
 
 

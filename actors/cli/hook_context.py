@@ -20,18 +20,13 @@ MAX_SALIENT = 3
 MAX_LATEST = 2
 """Memories that a brief quotes: the most salient, and the latest of the others."""
 MAX_PERSONAL = 1
-"""The same of `personal`, which all projects share."""
+"""Memories that it quotes of the namespace that all projects share."""
 MAX_GOALS = 4
 """Goals that a brief names beside the North Star."""
-FEWEST_WORDS = 4
-"""Words of a memory in a brief: a shorter one is mostly an answer ("ok, commit it")."""
 MAX_RECALLED = 3
 """Memories that a prompt recalls."""
 MIN_SIMILARITY = 0.5
 """Least similarity of the second and third, at which people call half of the pairs related."""
-MIN_OF_TIME = 8.0
-"""Contribution of E2 from which a memory is of a time that a prompt asks for, as in "what did we do yesterday?": what
-the comparator adds for it (`period.BONUS`)."""
 RECALLED_CHARACTERS = 400
 """Characters of a recalled memory, those with most words of the prompt; memory_retrieve reads the whole."""
 BRIEF_CHARACTERS = 120
@@ -55,15 +50,9 @@ def sharing_line(namespace: str, owner: Path) -> str:
 
 
 def brief_lines(store: StoreSession, counts: Mapping[str, int], namespace: str, personal: str | None) -> Iterator[str]:
-    """Yield how much is stored and what about, and the most salient and the latest memories.
+    """Yield how much a namespace holds and what about, and its most salient and latest memories, if any.
 
-    It needs no models, which may still load.
-
-    Args:
-        store: The store.
-        counts: Memories by namespace.
-        namespace: Of the project; nothing is yielded if it is empty.
-        personal: Namespace whose most salient memory the project is told too; None for none.
+    The most salient memory of the namespace `personal` comes last. This needs no models, which may still load.
     """
     if not (count := counts.get(namespace, 0)):
         return
@@ -94,7 +83,6 @@ def _subjects(store: StoreSession, namespace: str) -> str:
 
 
 def _listed(store: StoreSession, namespace: str, **order: bool) -> list[JsonObject]:
-    """Return the first memories of a namespace that tell a session something."""
     found = store.call("memory/list", namespace=namespace, limit=LISTED, **order)["memories"]
     return [one for one in found if _tells(one)]
 
@@ -107,7 +95,7 @@ def _tells(memory: JsonObject) -> bool:
     from actors.capture.selection import TAG
 
     text = memory["content"].rstrip()
-    is_short = len(text.split()) < FEWEST_WORDS or text.endswith("?")
+    is_short = len(text.split()) < 4 or text.endswith("?")  # mostly an answer ("ok, commit it")
     return not (is_short or memory.get("superseded_by") or {TAG, TOOL_TAG}.intersection(memory.get("tags", ())))
 
 
@@ -198,7 +186,8 @@ def _search(store: StoreSession, query: str, **scope: str) -> list[JsonObject]:
         if rank == 0
         or one["similarity"] >= MIN_SIMILARITY
         or one["fingerprintId"] in latest
-        or any(top["space"] == E2 and top["contribution"] >= MIN_OF_TIME for top in one["topSpaces"])
+        # What the comparator adds (`period.BONUS`).
+        or any(top["space"] == E2 and top["contribution"] >= 8.0 for top in one["topSpaces"])
     ]
 
 

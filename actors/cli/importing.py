@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 BATCH = 100
 """Items in one call of `memory/import`."""
-BATCH_IMAGES = 16 << 20
-"""Characters of images after which a batch ends sooner."""
 BATCH_TEXT = 1 << 17
 """Characters of texts after which a batch ends sooner: some ten seconds of a core, so that progress is seen, and what
 is stored of a long source stays if it is interrupted."""
@@ -82,14 +80,9 @@ class Batch(NamedTuple):
 def batches_of(
     source: Source, files: Mapping[str, Sequence[str]], result: JsonObject, report: Report, call: Call
 ) -> Iterator[Batch]:
-    """Return the items of a source that was surveyed; what comes of them is added to the result.
+    """Read a source again, and yield its items; what comes of them is added to the result of its survey.
 
-    Args:
-        source: It is read anew.
-        files: The ids of the memories in each file that may be edited.
-        result: Of the survey.
-        report: Reports how much is done.
-        call: Calls a method of the store.
+    `files` holds the ids of the memories in each file that may be edited.
     """
     from actors.importers.records import Item
     from actors.importers.screening import screened
@@ -142,7 +135,7 @@ def _next_batch(items: Iterator[Item]) -> list[Item]:
         if isinstance(item.value, dict):
             images += len(str(item.value.get("image") or ""))
             texts += len(str(item.value.get("content") or ""))
-        if images > BATCH_IMAGES or texts > BATCH_TEXT:
+        if images > 16 << 20 or texts > BATCH_TEXT:
             break
     return batch
 

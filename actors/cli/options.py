@@ -89,6 +89,10 @@ AsOf = Annotated[
     ),
 ]
 Tags = Annotated[list[str] | None, typer.Option("--tag", "-t", help="A tag; may be repeated.")]
+TlsCert = Annotated[Path | None, typer.Option(help="Certificate chain for HTTPS, in PEM.")]
+TlsKey = Annotated[Path | None, typer.Option(help="Its private key.")]
+BehindProxy = Annotated[bool, typer.Option("--behind-proxy", help="A server in front of this speaks TLS.")]
+AllowHost = Annotated[list[str] | None, typer.Option(help="Name of this server, as clients write it; may be repeated.")]
 
 
 def location_of(

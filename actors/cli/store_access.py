@@ -37,15 +37,11 @@ LONGEST = 86_400.0
 """Seconds that a person's command may take."""
 RETRY_INTERVAL = 0.05
 """Seconds between the first two attempts to reach or open a store."""
-RETRY_GROWTH = 1.2
-"""Of the interval with each attempt: an attempt to open takes a processor's time from the process that has it open."""
 LONGEST_RETRY_INTERVAL = 0.5
 """Seconds between two attempts at most."""
 LOCK_TIMEOUT = 60.0
 """Seconds that a person's command waits for another process to close the store: of six that are started at once on a
 store without a hub, on two busy processors, the first to open it takes over ten."""
-NOTICE_DUE = 2.0
-"""Seconds after which a person is told what a command waits for."""
 HUB_START = 10.0
 """Seconds that a command waits for a hub that another process starts, before it opens the store itself."""
 
@@ -65,7 +61,7 @@ class StoreLocation(msgspec.Struct, frozen=True):
     profile: str = ModelProfile.EMBEDDED
     models: Path | None = None
     deadline: float = msgspec.field(default_factory=lambda: monotonic() + LONGEST)
-    """By the monotonic clock; without one, that of a person's command."""
+    """A time of the monotonic clock; by default that of a person's command."""
     lock_timeout: float = LOCK_TIMEOUT
     """Seconds to wait for a process that has it open and does not serve it."""
     project: str | None = None
@@ -122,10 +118,7 @@ def open_store(
 ) -> Iterator[StoreSession]:
     """Yield a store: through the process that serves it, or opened here once no other process has it open.
 
-    Args:
-        location: Where it is.
-        server_timeout: Seconds to wait for a server before the store is opened here.
-        creates: Whether it is created if there is none.
+    A server is waited for `server_timeout` seconds before the store is opened here.
 
     Raises:
         NoStoreError: There is none.
@@ -153,7 +146,7 @@ def served_store(location: StoreLocation) -> Iterator[StoreSession | None]:
 
 def _connect_or_open(location: StoreLocation, server_timeout: float, stack: ExitStack) -> StoreSession:
     """Return the store as soon as it is served, or can be opened after `server_timeout` and no hub is starting."""
-    start, notice_due, interval = monotonic(), NOTICE_DUE, RETRY_INTERVAL
+    start, notice_due, interval = monotonic(), 2.0, RETRY_INTERVAL
     while location.seconds_left > MARGIN:
         if (served := _connect(location, stack)) is not None:
             return served
@@ -171,7 +164,8 @@ def _connect_or_open(location: StoreLocation, server_timeout: float, stack: Exit
                     print_notice(f"waiting for up to {location.lock_timeout:.0f} s: {str(error).partition(';')[0]}")
                     notice_due = inf
         sleep(max(0.0, min(interval, location.seconds_left - MARGIN)))
-        interval = min(interval * RETRY_GROWTH, LONGEST_RETRY_INTERVAL)
+        # An attempt takes a processor's time from the process that has it open.
+        interval = min(interval * 1.2, LONGEST_RETRY_INTERVAL)
     raise TimeoutError("the store stayed in use")
 
 
@@ -283,7 +277,6 @@ def _holds_log(folder: Path) -> bool:
 
 
 def _make_folder(folder: Path) -> None:
-    """Make the folder of a store; raise `CommandError` if it can't be made."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:

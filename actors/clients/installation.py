@@ -30,10 +30,6 @@ Edit: TypeAlias = Callable[[str, Client, Launch | None], str]
 
 SKILLS = "skills"
 """The name of the folder that holds a client's skills."""
-SKILL_FOLDERS = 3
-"""Folders that a skill may need, as `.agents/skills/NAME`."""
-PLUGIN_SETTING = "enabledPlugins"
-"""Key of Claude Code's settings: plugins by name and marketplace, true where they are enabled."""
 
 HOOKS_OFF = "disableAllHooks"
 """Key of Claude Code's settings: true where no hook runs."""
@@ -74,7 +70,7 @@ def apply_all(changes: list[Change]) -> None:
     for change in changes:
         apply(change)
         if change.after is None and change.file.parent.parent.name == SKILLS:
-            around = change.file.parents[:SKILL_FOLDERS]
+            around = change.file.parents[:3]  # as `.agents/skills/NAME`
             for folder in takewhile(lambda folder: not any(folder.iterdir()), around):
                 folder.rmdir()
 
@@ -120,7 +116,7 @@ def former_options(client: Client) -> list[str]:
 
 def has_plugin(client: Client) -> bool:
     """Tell whether the client runs this repository's plugin, which brings hooks and skills; errors as above."""
-    enabled = _setting(client, PLUGIN_SETTING)
+    enabled = _setting(client, "enabledPlugins")
     return isinstance(enabled, dict) and any(
         name.partition("@")[0] == NAME and value is True for name, value in enabled.items()
     )
@@ -150,7 +146,6 @@ def _launched(client: Client) -> Launch | None:
 
 
 def _edits(client: Client) -> Iterator[tuple[Path, Edit]]:
-    """Yield each configuration of a client, and how it is edited."""
     yield client.file, _edit_entry
     if client.hooks:
         yield client.hooks.path(), _edit_hooks
@@ -218,7 +213,6 @@ def _servers(text: str, client: Client) -> tuple[str, ...]:
 
 
 def _edit_hooks(text: str, client: Client, launch: Launch | None) -> str:
-    """Replace or remove our hooks; they stay as they are if they are current."""
     jsonc.refuse_comments(text)
     if launch is None:
         return _without_hooks(text, client)
@@ -258,7 +252,6 @@ def _own(groups: object) -> list[object]:
 
 
 def _skill_files(client: Client) -> Iterator[tuple[Path, str]]:
-    """Yield the place and text of each skill."""
     if client.skills is None:
         return
     target = client.skills.path()

@@ -37,7 +37,7 @@ class _Item(NamedTuple):
 
     key: str | None
     start: int
-    """Of the key, or of the element."""
+    """Where the key starts, or the element of an array."""
     value: _Node
     comma: int | None
     """Position of the comma after it."""
@@ -216,7 +216,6 @@ def _dumps(value: object, indent: str, unit: str, newline: str = "\n") -> str:
 
 
 def _indent(text: str, position: int) -> str:
-    """Return the white space at the start of the line of a position."""
     start = text.rfind("\n", 0, position) + 1
     return re.match(r"[ \t]*", text[start:position])[0]  # pyright: ignore[reportOptionalSubscript] -- always matches
 

@@ -17,9 +17,9 @@ class Launch(NamedTuple):
     """How the server is started."""
 
     command: tuple[str, ...]
-    """Of `context-graph`: an absolute path, and arguments of Python if the script is missing."""
+    """The words that start this program: an absolute path, and arguments of Python if the script is missing."""
     options: tuple[str, ...] = ()
-    """Of `serve` and `hook`."""
+    """Options of `serve` and `hook`."""
     captures: bool = False
     """Whether the hook at a session's end captures what the session said."""
 
@@ -40,7 +40,7 @@ class Launch(NamedTuple):
                 return {"command": program, "args": arguments}
 
 
-def own_launch(options: tuple[str, ...] = ()) -> Launch:
+def own_launch() -> Launch:
     """Return the launch of this installation; refuse a temporary one, whose path would soon lead nowhere."""
     folder = Path(sys.executable).parent
     # Environments of `uvx` and of `pipx run`, which both delete again.
@@ -50,7 +50,7 @@ def own_launch(options: tuple[str, ...] = ()) -> Launch:
         )
     script = folder / ("context-graph.exe" if sys.platform == "win32" else "context-graph")
     command = (str(script),) if script.exists() else (sys.executable, "-P", "-m", "actors")
-    return Launch(command, options)
+    return Launch(command)
 
 
 def read_entry(entry: object) -> list[str] | None:

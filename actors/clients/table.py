@@ -51,12 +51,10 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
     """An MCP client."""
 
     title: str
-    source: str
-    """Where its configuration is documented."""
     program: str
-    """Its command, if it is on PATH."""
+    """Its command, which may be on PATH."""
     files: dict[str, Place]
-    """By `sys.platform`; `*` for all others."""
+    """Its files by `sys.platform`; `*` stands for all other platforms."""
     alternative: str = ""
     """Another name of the file, which the client reads too."""
     servers: tuple[str, ...] = ("mcpServers",)
@@ -99,7 +97,7 @@ def _roaming(folder: str, name: str) -> dict[str, Place]:
 CLIENTS = {
     "claude-code": Client(
         title="Claude Code",
-        source="https://code.claude.com/docs/en/mcp, /hooks, /skills",
+        # https://code.claude.com/docs/en/mcp, /hooks, /skills
         program="claude",
         files={"*": Place("CLAUDE_CONFIG_DIR", "~", ".claude.json")},
         shape=Shape.TYPED,
@@ -110,7 +108,7 @@ CLIENTS = {
     ),
     "claude-desktop": Client(
         title="Claude Desktop",
-        source="https://modelcontextprotocol.io/docs/develop/connect-local-servers",
+        # https://modelcontextprotocol.io/docs/develop/connect-local-servers
         program="claude-desktop",
         files=_roaming("Claude", "claude_desktop_config.json"),
         expands_variables=False,
@@ -118,7 +116,7 @@ CLIENTS = {
     ),
     "codex": Client(
         title="Codex",
-        source="https://developers.openai.com/codex/mcp, /hooks, /skills",
+        # https://developers.openai.com/codex/mcp, /hooks, /skills
         program="codex",
         files={"*": Place("CODEX_HOME", "~/.codex", "config.toml")},
         servers=("mcp_servers",),
@@ -132,21 +130,21 @@ CLIENTS = {
     ),
     "cursor": Client(
         title="Cursor",
-        source="https://cursor.com/docs/context/mcp",
+        # https://cursor.com/docs/context/mcp
         program="cursor",
         files={"*": Place("", "~/.cursor", "mcp.json")},
         format=Format.JSONC,
     ),
     "gemini": Client(
         title="Gemini CLI",
-        source="https://geminicli.com/docs/tools/mcp-server",
+        # https://geminicli.com/docs/tools/mcp-server
         program="gemini",
         files={"*": Place("", "~/.gemini", "settings.json")},
         format=Format.JSONC,
     ),
     "vscode": Client(
         title="VS Code",
-        source="https://code.visualstudio.com/docs/copilot/reference/mcp-configuration",
+        # https://code.visualstudio.com/docs/copilot/reference/mcp-configuration
         program="code",
         files=_roaming("Code/User", "mcp.json"),
         servers=("servers",),
@@ -155,7 +153,7 @@ CLIENTS = {
     ),
     "opencode": Client(
         title="opencode",
-        source="https://opencode.ai/v1/docs/mcp-servers, https://opencode.ai/docs/migrate-v1 (version 2 reads it too)",
+        # https://opencode.ai/v1/docs/mcp-servers, https://opencode.ai/docs/migrate-v1 (version 2 reads it too)
         program="opencode",
         files={"*": Place("XDG_CONFIG_HOME", "~/.config", "opencode/opencode.json")},
         alternative="opencode.jsonc",
@@ -165,7 +163,7 @@ CLIENTS = {
     ),
     "zed": Client(
         title="Zed",
-        source="https://zed.dev/docs/ai/mcp",
+        # https://zed.dev/docs/ai/mcp
         program="zed",
         files={
             "*": Place("XDG_CONFIG_HOME", "~/.config", "zed/settings.json"),

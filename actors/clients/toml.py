@@ -79,7 +79,6 @@ def _mark(text: str) -> str:
 
 
 def _checked(text: str, path: Sequence[str], value: object) -> str:
-    """Return an edited text if it says what it should."""
     if find(text, path) != value:
         raise ConfigurationError(f"{'.'.join(path)} cannot be edited where it stands; change it by hand")
     return text

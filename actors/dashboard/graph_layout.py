@@ -12,11 +12,9 @@ HEIGHT: Final = 520
 RINGS: Final = {1: 150.0, 2: 215.0, 3: 250.0}
 """Distance from the centre by hops."""
 RADII: Final = {0: 13, 1: 8, 2: 6, 3: 6}
-"""Of nodes, by hops."""
-LABEL_LENGTH: Final = 26
-"""Characters of a label."""
+"""Radii of nodes by hops."""
 LETTER_WIDTH: Final = 6.6
-"""On average."""
+"""The average width of a letter, in pixels."""
 LABEL_HEIGHT: Final = 15.0
 
 
@@ -47,7 +45,7 @@ def place_neighbours(centre: JsonObject, neighbours: Sequence[JsonObject]) -> Js
     for one, hops in [(centre, 0), *((one, one["hops"]) for one in neighbours)]:
         x, y = places[one["id"]]
         node = {"id": one["id"], "hops": hops, "content": one["content"], "x": round(x), "y": round(y)}
-        nodes.append(node | {"radius": RADII[hops], "label": plain_excerpt(one["content"], LABEL_LENGTH)})
+        nodes.append(node | {"radius": RADII[hops], "label": plain_excerpt(one["content"], 26)})
     _place_labels(nodes)
     return {
         "width": WIDTH,

@@ -18,9 +18,6 @@ from actors.runtime.types import JsonObject
 from events.recovery.backup import new_store
 from events.storage import replacement
 
-SUPERSEDED_BY = "superseded_by"
-"""Relation of a memory to the one that corrected it."""
-
 
 class Export(msgspec.Struct, frozen=True):
     """What is exported, and from where."""
@@ -29,7 +26,7 @@ class Export(msgspec.Struct, frozen=True):
     """Calls `(method, report, /, **arguments)` of a store."""
     report: Report
     namespace: str | None
-    """Whose memories; None for all."""
+    """The namespace whose memories are exported; None for all."""
     moment: JsonObject
     """The argument `as_of`, if there is one."""
 
@@ -63,7 +60,6 @@ def write(wanted: Export, form: str, file: Path | None, *, replace: bool = False
 
 
 def _history(wanted: Export, left_out: Counter[str]) -> Iterator[JsonObject]:
-    """Yield the lines of the history, and count the kinds of events that it leaves out."""
     scope = {} if wanted.namespace is None else {"namespace": wanted.namespace}
     page: JsonObject = {"next_after": 0}
     while "next_after" in page:
@@ -108,7 +104,7 @@ def _links(wanted: Export) -> Iterator[tuple[str, str, str]]:
                 corrected.pop(event["memory"], None)
             case _:
                 pass
-    yield from ((earlier, later, SUPERSEDED_BY) for earlier, later in corrected.items())
+    yield from ((earlier, later, "superseded_by") for earlier, later in corrected.items())
 
 
 @contextmanager

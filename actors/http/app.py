@@ -22,7 +22,6 @@ from actors.runtime.ask import ask
 from actors.runtime.metrics import BUCKETS, Histogram
 from actors.store.messages import ReadStatus
 
-CONTENT_TYPE = "text/plain; version=0.0.4"
 ACTORS = ("store", "comparator", "workspace", "consolidator", "scheduler", "embedder", "linker")
 LOGIN = "/login"
 PUBLIC = (LOGIN, "/healthz", "/static/", "/.well-known/")
@@ -77,14 +76,10 @@ def build_app(
     *,
     tls: bool,
 ) -> Starlette:
-    """Return the application.
+    """Return the application that answers the routes, and logs browsers in.
 
-    Args:
-        sessions: Of browsers.
-        routes: Of MCP, metrics and pages.
-        answers: Count of answers by status, for `/metrics`.
-        logged_in: Receives the address of who follows a login link, and by `refused` whether in vain.
-        tls: Whether browsers may send the cookie by HTTPS only.
+    `answers` counts answers by status; `logged_in` is called with the address of who follows a login link, and
+    `refused` if that was in vain; with `tls` browsers send the cookie by HTTPS only.
     """
 
     async def log_in(request: Request) -> Response:
@@ -157,7 +152,7 @@ async def metrics(request: Request) -> Response:
         ),
         *_histograms(context.hub.latencies.histograms()),
     ]
-    return PlainTextResponse("\n".join(lines) + "\n", media_type=CONTENT_TYPE)
+    return PlainTextResponse("\n".join(lines) + "\n", media_type="text/plain; version=0.0.4")
 
 
 def _inboxes(hub: Hub) -> dict[str, int]:
@@ -166,7 +161,6 @@ def _inboxes(hub: Hub) -> dict[str, int]:
 
 
 def _family(name: str, kind: str, what: str, samples: Mapping[str, float]) -> Iterator[str]:
-    """Yield the lines of a metric, one for each labelled sample."""
     yield f"# HELP context_graph_{name} {what}"
     yield f"# TYPE context_graph_{name} {kind}"
     for labels, value in samples.items():

@@ -38,14 +38,10 @@ UI = Caller(name="ui", scope=Permission.ADMIN, namespaces=None)
 
 
 class HttpServer:
-    """The HTTP server of a hub.
+    """The HTTP server of a hub, in a group of tasks.
 
-    Args:
-        context: That of requests on the hub's own socket.
-        per_minute: Calls per minute that each caller may make, by tool.
-        group: Runs the server until the group ends.
-        hold: Keeps the hub running while a request is under way.
-        announce: Called with the URL once the server listens.
+    `per_minute` limits the calls of each caller, by tool; `hold` keeps the hub running while a request is under way;
+    `announce` is called with the URL once the server listens.
     """
 
     def __init__(

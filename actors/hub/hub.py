@@ -118,13 +118,11 @@ class Hub(Actors, frozen=True, kw_only=True):
     """Whether memories in the workspace rank slightly higher in searches."""
     history: HistoryCache
     snapshots: Snapshots | None
-    """On disk, for a fast start; None without."""
+    """Snapshots on disk, for a fast start; None without."""
     backups: Backups
-    """That are made after sleep."""
     anchors: Anchors
-    """That are written after sleep."""
     namespaces: frozenset[str] | None = None
-    """That the hub serves; None for all."""
+    """The namespaces that the hub serves; None for all."""
     shared: SharedLog | None = None
     """The log, where other hubs append to it too; None in a historical view, which is never behind."""
 

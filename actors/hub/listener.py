@@ -33,9 +33,6 @@ Answers: TypeAlias = "WriteStream[SessionMessage]"
 Converse: TypeAlias = Callable[[Messages, Answers], Awaitable[None]]
 """Serves one client until it disconnects."""
 
-SOCKET_CHECK = 0.5
-"""Seconds between two checks whether the socket was deleted."""
-
 
 class _Receiver(ByteReceiveStream):
     """The receiving half of a socket.
@@ -210,7 +207,7 @@ async def _accept(
         async with listener, anyio.create_task_group() as accepting:
             accepting.start_soon(listener.serve, serve, group)
             while (folder / SOCKET).exists() and not connections.finishing.is_set():
-                with anyio.move_on_after(SOCKET_CHECK):
+                with anyio.move_on_after(0.5):
                     await connections.finishing.wait()
             accepting.cancel_scope.cancel()
         if connections.finishing.is_set():
@@ -225,7 +222,6 @@ async def _accept(
 
 
 async def _serve_connection(connections: Connections, converse: Converse, stream: SocketStream) -> None:
-    """Serve one connection until it closes."""
     async with stream:
         if not is_own(stream.extra(SocketAttribute.raw_socket)):
             LOGGER.warning("a connection of another user was closed")

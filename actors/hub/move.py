@@ -48,7 +48,7 @@ class Moved(msgspec.Struct, frozen=True):
     """Without a password."""
     events: int
     hash: str
-    """Of the last event, in hexadecimal."""
+    """The hash of the last event, in hexadecimal."""
     projections: dict[str, str]
     """Digest of each, which both logs lead to."""
 

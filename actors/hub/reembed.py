@@ -47,10 +47,7 @@ PLAN = "reembed.json"
 """File in the new store's folder until it is complete: what is embedded, and how."""
 
 FORMAT = "2"
-"""Of what a run appends; the work of a run in another format isn't gone on with."""
-
-_REEMBED = UUID("a3a1d0de-5c0e-5d0f-9a2c-4f0a5b8f5c11")
-"""Namespace of the correlation ids (UUID version 5) of what is appended after the memories."""
+"""The format of what a run appends; the work of a run in another format isn't gone on with."""
 
 
 class ReembedCounts(msgspec.Struct, frozen=True):
@@ -100,7 +97,7 @@ async def _reembed(old: Log, hub: Hub, progress: Progress, bulk: BulkEmbedding) 
             await _store_again(context, old, batch, history)
             done += len(batch)
             await progress(done, total, "memories embedded")
-    await _append_missing(hub, uuid5(_REEMBED, source), history)
+    await _append_missing(hub, uuid5(UUID("a3a1d0de-5c0e-5d0f-9a2c-4f0a5b8f5c11"), source), history)
     await anyio.to_thread.run_sync(check_unchanged, old)
     (hub.folder / PLAN).unlink(missing_ok=True)
     forgotten = sum(entry.state is MemoryState.FORGOTTEN for entry in history.memories)
@@ -129,7 +126,6 @@ def _check_same(plan: Path, wanted: dict[str, str | None]) -> None:
 
 
 def _afterwards(history: History) -> Iterator[Event]:
-    """Yield what is appended after the memories, in order."""
     yield from history.later
     yield from history.slept
     for entry in history.memories:
@@ -216,7 +212,6 @@ async def _store_again(context: Context, old: Log, entries: Sequence[Entry], his
 
 
 def _request(entry: Entry, content: Content, linked: Sequence[Fingerprint]) -> EmbedMemory:
-    """Return what the embedder is asked about a memory."""
     body = body_of(entry)
     return EmbedMemory(content=content, namespace=body.namespace, session=body.session, linked=tuple(linked))
 

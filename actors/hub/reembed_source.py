@@ -39,14 +39,14 @@ class StoredBy(NamedTuple):
 
     request: UUID
     tags: tuple[str, ...]
-    """Those that it was stored with; it may have been tagged otherwise since."""
+    """The tags that it was stored with; it may have been tagged otherwise since."""
 
 
 class History(msgspec.Struct, frozen=True):
     """What the old log holds about memories that are not erased."""
 
     memories: tuple[Entry, ...]
-    """In the order in which they are ingested."""
+    """Memories in the order in which they are ingested."""
     stored: dict[UUID, StoredBy]
     initial_links: dict[UUID, tuple[ev.MemoriesLinked, ...]]
     """Links that a memory was stored with."""
@@ -171,7 +171,6 @@ def contents(log: Log, entries: Iterable[Entry]) -> list[Content]:
 
 
 def _image_of(log: Log, entry: Entry) -> bytes | None:
-    """Return the image that a memory shows; None without one."""
     return None if log.images is None or body_of(entry).image is None else log.images.read(entry.id)
 
 

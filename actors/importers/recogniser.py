@@ -18,15 +18,13 @@ from actors.importers.notes import documents, reader
 from actors.importers.records import Broken, FormatError, Item, Options, Record, Skipped
 
 OWN = "memories as JSON lines"
-PROBED = 50
-"""Files of a folder that are looked at until one is recognised."""
 TEMPLATES = {"templates.json": "folder", "plugins/templater-obsidian/data.json": "templates_folder"}
 """Settings of an Obsidian vault, and the key of each that names the folder of its templates."""
 EXPORTED = (messengers.RESULT, "claude-mem.db", "memory.jsonl", "memory.json", mail.APPLES)
 """Names of files that are an export by themselves, whatever else the folder holds."""
 
 SUFFIXES = (*documents.SUFFIXES, *mail.MESSAGE, *tables.SUFFIXES, mail.SUFFIX, ".json", ".jsonl", ".zip", ".db")
-"""Of files that may be a source by themselves."""
+"""Suffixes of files that may be a source by themselves."""
 
 _json = msgspec.json.Decoder()
 
@@ -112,7 +110,6 @@ def _lines(path: Path, options: Options) -> Source:
 
 
 def _document(path: Path, options: Options, *others: Path) -> Source:
-    """Recognise a JSON document; `others` are further parts of the same export."""
     value = document(path, _json)
     if isinstance(value, Broken):
         raise _refusal(value)
@@ -140,7 +137,7 @@ def _folder_of_sessions(path: Path, options: Options) -> Source | None:
         found: list[tuple[Format, tuple[Path, ...]]] = []
         for known in (*LINES, *DOCUMENTS):
             files = tuple(_session_files(path, known, options)) if known.name == name else ()
-            if any(_recognised(file, known) for file in islice(files, PROBED)):
+            if any(_recognised(file, known) for file in islice(files, 50)):
                 found.append((known, files))
         if found:
             return Source(name, tuple(file for _, files in found for file in files), partial(_each, found, options))
@@ -257,7 +254,6 @@ def _refusal(broken: Broken) -> FormatError:
 
 
 def _own(path: Path, options: Options) -> Iterator[Record]:
-    """Yield the lines of a file of memories as `memory/import` takes them."""
     chosen = {} if options.namespace is None else {"namespace": options.namespace}
     for number, value in lines(path, _json):
         if isinstance(value, Broken):

@@ -28,11 +28,6 @@ MAX_METADATA = 8_000
 MAX_NAME = 256
 MAX_TITLE = 1_000
 """Characters of a title in metadata, beside which there is room for `MAX_METADATA` and a path."""
-MAX_TAGS = 64
-ORIGIN = 16
-"""Hexadecimal digits of the name of a file, or of a place in it."""
-MILLISECONDS = 1e11
-"""Least number that is an epoch in milliseconds instead of seconds."""
 
 
 class Redactions(msgspec.Struct):
@@ -47,12 +42,10 @@ class Item(msgspec.Struct, frozen=True):
 
     file: str
     line: int
-    """From 1; 0 for a source without lines."""
+    """Its number from 1; 0 for a source without lines."""
     value: JsonObject
     origin: str | None = None
     """The file and the place in it (`IMPORTED_FROM`), if what stands there may be edited; None for other sources."""
-    former: str | None = None
-    """The id of a note that was read otherwise by an earlier version: all that it made of the file gives way."""
     taken: Redactions = msgspec.field(default_factory=Redactions)
     """What `screened` took out of it."""
 
@@ -98,8 +91,6 @@ class Document(msgspec.Struct, frozen=True):
     """Properties that can't be read, such as those of a template (`title: {{title}}`)."""
     left_out: Counter[str] = msgspec.field(default_factory=Counter)
     """How much of what is no part of the body."""
-    former: str | None = None
-    """Its content as an earlier version took it, if it's read otherwise now."""
 
 
 def project(folder: str | None) -> str | None:
@@ -143,7 +134,7 @@ def origin(file: Path, *place: object) -> str:
     """
     names = [os.fsencode(f"{platform.node()}\0{file.resolve()}")]
     names += ["\0".join(map(str, place)).encode()] if place else []
-    return "/".join(hashlib.sha256(name).hexdigest()[:ORIGIN] for name in names)
+    return "/".join(hashlib.sha256(name).hexdigest()[:16] for name in names)
 
 
 def memory(place: tuple[object, ...], content: str, file: Path, line: int = 0, **fields: Any) -> Iterator[Item]:
@@ -157,7 +148,7 @@ def memory(place: tuple[object, ...], content: str, file: Path, line: int = 0, *
     for name in ("session", "namespace", "memory_type"):
         if fields.get(name):
             fields[name] = str(fields[name])[:MAX_NAME]
-    fields["tags"] = [tag[:MAX_NAME] for tag in dict.fromkeys(fields.get("tags") or ()) if tag][:MAX_TAGS]
+    fields["tags"] = [tag[:MAX_NAME] for tag in dict.fromkeys(fields.get("tags") or ()) if tag][:64]
     if title := (fields.get("metadata") or {}).get("title"):
         fields["metadata"] = fields["metadata"] | {"title": str(title)[:MAX_TITLE]}
     kept = {name: value for name, value in fields.items() if value not in (None, "", [], {})}
@@ -207,7 +198,8 @@ def moment(value: object) -> str | None:
     if not isinstance(value, int | float) or value <= 0:
         return None
     try:
-        return datetime.fromtimestamp(value / 1_000 if value > MILLISECONDS else value, UTC).astimezone().isoformat()
+        # A number above 1e11 counts milliseconds.
+        return datetime.fromtimestamp(value / 1_000 if value > 1e11 else value, UTC).astimezone().isoformat()
     except (OverflowError, ValueError, OSError):
         return None
 

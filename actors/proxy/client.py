@@ -14,8 +14,6 @@ from actors.runtime.types import JsonObject
 
 PROTOCOL = "2025-06-18"
 CLOSED = "the server closed the connection"
-LONGEST_END = 10.0
-"""Seconds that a killed hub may take to end."""
 POLL = 0.05
 """Seconds between two attempts to connect meanwhile."""
 VERSION_ERRORS = {-32601, -32602}
@@ -38,7 +36,7 @@ class Client:
     """
 
     deadline: float
-    """On the monotonic clock."""
+    """A time of the monotonic clock."""
 
     def __init__(self, folder: Path, seconds: float, project: str | None = None) -> None:
         """Connect and initialize.
@@ -157,7 +155,7 @@ def client_of_hub(launcher: HubLauncher, seconds: float, project: str | None = N
         HubError: As of `HubLauncher.step`.
         ClientError, OSError: As of `Client`.
     """
-    gives_up_at = monotonic() + LONGEST_END
+    gives_up_at = monotonic() + 10.0
     while True:
         launcher.wait()
         try:

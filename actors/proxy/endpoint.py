@@ -15,9 +15,7 @@ import msgspec
 from actors.runtime.settings import ModelProfile
 
 SOCKET = "hub.sock"
-"""Name of the socket."""
 HUB_INFO = "hub.json"
-"""Name of the file with `HubInfo`."""
 MAX_SOCKET_PATH = 103 if sys.platform == "darwin" else 107
 """Bytes of a unix socket's path: the size of `sun_path` without its final zero."""
 MAX_LINE = 64 << 20
@@ -81,11 +79,11 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
     models: str | None = None
     """An absolute path."""
     limits: tuple[str, ...] = ()
-    """As `TOOL=CALLS`."""
+    """Calls per minute, each as `TOOL=CALLS`."""
     priming: bool = False
     sleep: bool = True
     namespaces: tuple[str, ...] = ()
-    """That it serves; none for all."""
+    """The namespaces that it serves; none for all."""
 
     def models_in_words(self) -> str:
         """Return its models as a message names them."""
@@ -108,7 +106,7 @@ class HubInfo(msgspec.Struct, frozen=True, kw_only=True):
 
     pid: int
     version: str
-    """As `own_version` of its process."""
+    """What `own_version` returns in its process."""
     options: ServeOptions
     http: str | None = None
     """URL of its HTTP server; None without one."""

@@ -22,13 +22,10 @@ if sys.platform != "win32":
     import fcntl
 
 LOCK = "hub.lock"
-"""Name of the file that a hub has locked."""
 LOG = "hub.log"
 """Name of the file that receives a hub's standard error."""
 MAX_LOG = 1 << 20
 """Bytes of the log before it is truncated."""
-MAX_ENDED = 3
-"""Hubs that ended before a connection, killed by a signal or for want of clients, before the launcher gives up."""
 START_TIMEOUT = 60.0
 """Seconds that a hub of another process may take to listen, or to end."""
 ANSWER_TIMEOUT = 10.0
@@ -167,7 +164,7 @@ class HubLauncher:
             status = self._hub.poll()
             if status is None:
                 return
-            if status > 0 or self._ended == MAX_ENDED:
+            if status > 0 or self._ended == 3:
                 raise HubError(self._failure(status))
             # Ended by a signal, or by itself before a busy machine let this process connect: neither says anything
             # about the next attempt.
@@ -257,7 +254,6 @@ def _describe_delay(folder: Path, pid: int | None, seconds: float) -> str:
 
 
 def _connected_process(folder: Path) -> int | None:
-    """Return the process that listens in a folder."""
     with suppress(FileNotFoundError, ConnectionRefusedError), connect(folder) as connection:
         return process_of(connection)
     return None

@@ -6,7 +6,7 @@ SHARED = ("personal", "default")
 """Namespaces in which every project's searches look too: what belongs to a person, and what to no project."""
 
 EVERYWHERE = "*"
-"""As the namespace of a search: all of them."""
+"""What names all namespaces in a search."""
 
 MAX_NAME = 256
 """Characters of a namespace."""

@@ -12,8 +12,6 @@ from actors.runtime.settings import ToolSet
 MAX_RETRIES = 3
 """Times that a request is sent again, so that one that crashes every hub ends with an error."""
 
-STORAGE_ERROR = -32004
-"""The code of `StorageFault`."""
 
 INVALID_REQUEST = -32600
 """JSON-RPC's own."""
@@ -56,7 +54,6 @@ class PendingRequests:
     """Tracks the requests without an answer, and the handshake that another hub needs first."""
 
     project: str | None = None
-    """Namespace of the session."""
 
     def __init__(self, tools: ToolSet = ToolSet.ALL) -> None:
         self._tools = tools
@@ -129,7 +126,7 @@ class PendingRequests:
 
     def _fail(self, request_id: Id, reason: str) -> bytes:
         del self._requests[request_id]
-        return _error(request_id, STORAGE_ERROR, reason)
+        return _error(request_id, -32004, reason)  # the code of `StorageFault`
 
     def _add_request(self, line: bytes, request_id: Id, method: str, params: msgspec.Raw) -> bytes:
         keyed = method == "tools/call" or method.partition("/")[0] not in MCP_PREFIXES

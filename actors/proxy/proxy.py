@@ -31,8 +31,6 @@ from actors.runtime.settings import ToolSet
 MAX_BUFFER = 1 << 20
 """Bytes queued for one side above which the other side isn't read."""
 
-LAUNCH_POLL = 0.01
-"""Seconds between two attempts to reach a hub."""
 IDLE_POLL = 1.0
 """Seconds between two checks whether the parent process lives."""
 GRACE = 1.0
@@ -97,11 +95,10 @@ class Proxy:
         return bool(self._to_hub or self._pending) or (self._resumption is None and not self._input_closed)
 
     def _step(self) -> None:
-        """Wait until a stream can be read or written, and do that."""
         timeout = IDLE_POLL
         if self._hub is None and self._needs_hub():
             self._hub = self._connect()
-            timeout = LAUNCH_POLL if self._hub is None else IDLE_POLL
+            timeout = 0.01 if self._hub is None else IDLE_POLL
         hub = self._hub
         reading: list[int | socket.socket] = []
         writing: list[int | socket.socket] = [STDOUT] if self._to_client else []
@@ -143,7 +140,6 @@ class Proxy:
         return hub
 
     def _check_log(self) -> None:
-        """Raise `HubError` if the hub works on another log than the chosen one."""
         from events.postgres.address import check_remembered
         from events.storage.log import LogError
 

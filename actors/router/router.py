@@ -42,7 +42,7 @@ from actors.runtime.faults import (
 from actors.runtime.types import JsonObject
 
 Answer: TypeAlias = JsonObject | types.CallToolResult
-"""Of a hub as it came, or one of the router's own."""
+"""An answer of a hub as it came, or one of the router's own."""
 LISTS: Final = {
     "tools/list": types.PaginatedRequestParams,
     "resources/list": types.PaginatedRequestParams,
@@ -195,7 +195,6 @@ class Router:
 
 
 def _key(request: ServerRequestContext[Any]) -> str:
-    """Return the header with the key that came with a request."""
     http = request.request
     return "" if http is None else http.headers.get("authorization", "")
 
@@ -214,7 +213,6 @@ def _failure(hub: HubAddress, answer: JsonObject | HubFailedError) -> HubFailedE
 
 
 def _code(answer: JsonObject) -> int | None:
-    """Return the code of the error that a tool reports; None without one."""
     error = (answer.get("structuredContent") or {}).get("error") if answer.get("isError") else None
     return error.get("code") if isinstance(error, dict) else None
 

@@ -7,19 +7,20 @@ from urllib.parse import urlsplit
 
 from actors.api.confinement import RUN, memories_named
 from actors.api.context import NAMESPACE
+from actors.api.mcp.server import PULSE
 from actors.api.operations.retrieval.pagination import FRAME, fit, tokens
 from actors.api.params.fields import DEFAULT_NAMESPACE
 from actors.api.params.memories import MemoryInjectBatch
 from actors.api.params.parsing import Params, invalid
+from actors.api.tools.dispatch import RESULTS
 from actors.api.tools.tool import Tool
 from actors.proxy.namespaces import EVERYWHERE, SHARED
 from actors.proxy.serve_command import names
 from actors.runtime.types import JsonObject
 
-RESULTS: Final = "results"
 SIMILARITIES: Final = ("similarity", "aggregate_similarity", "rrfScore")
 """Fields that hold the similarity of a result, of which each tool has one."""
-OF_ONE_HUB: Final = ("next_cursor", "weightsApplied", "stages", "_cognitive_pulse")
+OF_ONE_HUB: Final = ("next_cursor", "weightsApplied", "stages", PULSE)
 """Fields that mean nothing in a merged answer."""
 
 
@@ -28,7 +29,7 @@ class HubAddress(NamedTuple):
 
     namespaces: tuple[str, ...]
     url: str
-    """Of its HTTP server, without `/mcp`."""
+    """The URL of its HTTP server, without `/mcp`."""
 
     @property
     def shown(self) -> str:
@@ -89,7 +90,6 @@ class Table:
 
 
 def _namespaces(params: Params, arguments: JsonObject, project: str | None) -> Iterator[tuple[str, str]]:
-    """Yield the namespaces that a request names, or the items of a batch, each with the parameter."""
     if isinstance(params, MemoryInjectBatch):
         for place, item in enumerate(params.items):
             named = (item.get(NAMESPACE) if isinstance(item, dict) else None) or project or DEFAULT_NAMESPACE

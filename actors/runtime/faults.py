@@ -55,19 +55,16 @@ class DamagedFault(StorageFault):
 
 
 UNWRITTEN = "Storage failed: nothing was written, since the log takes nothing at present"
-"""Message of a change that the log refused."""
 
 DISK_FULL = (
     "Storage failed: nothing was written, since the disk is full (less than 64 MB free) or over quota; memories can "
     "still be searched"
 )
-"""Message of a change that the log refused for want of room."""
 
 SERVER_FULL = (
     "Storage failed: nothing was written, since the disk of the log's PostgreSQL server is full; memories can still be "
     "searched"
 )
-"""The same of a shared log, whose disk is on another machine."""
 
 
 class EmbeddingFault(Fault):

@@ -29,7 +29,7 @@ class Histogram(msgspec.Struct):
     """All samples of one kind of work since the process started."""
 
     counts: list[int] = msgspec.field(default_factory=lambda: [0] * (len(BUCKETS) + 1))
-    """Of samples up to each bound of `BUCKETS`, and above the last one; each sample in one of them."""
+    """Samples up to each bound of `BUCKETS`, and above the last one; each sample counts in one of them."""
     total: float = 0.0
     """Milliseconds."""
 

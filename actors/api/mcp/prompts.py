@@ -53,7 +53,6 @@ PROMPTS = [
 ]
 
 TEXTS = {prompt.name: texts.read(prompt.name) for prompt in PROMPTS}
-"""The text of each prompt by name."""
 
 
 def get(name: str, given: Mapping[str, str]) -> types.GetPromptResult:

@@ -30,7 +30,6 @@ RESOURCES = [
         mime_type=JSON,
     ),
 ]
-
 TEMPLATES = [
     types.ResourceTemplate(
         uri_template=f"{MEMORY}{{id}}",

@@ -52,12 +52,8 @@ PULSE = "_cognitive_pulse"
 class McpHandlers:
     """The handlers of MCP requests: of one client on the hub's socket, or of all callers over HTTP.
 
-    Args:
-        context: Of the present store.
-        limits: Of the calls; those of each caller are counted apart.
-        tools: What `tools/list` lists, unless its `_meta` says otherwise.
-        project: Finds the namespace of the session.
-        caller_of: Returns who sends a request over HTTP; None for a session on the hub's own socket.
+    `tools` are those that `tools/list` lists, unless its `_meta` says otherwise; `caller_of` returns who sends a
+    request over HTTP.
     """
 
     def __init__(

@@ -87,4 +87,3 @@ BY_NAME = {tool.name: tool for tool in TOOLS if tool.listed} | {"memory_store": 
 """Tools by name. `memory_store` is another published name of `store_memory`, and not listed."""
 
 BY_METHOD = {tool.method: tool for tool in TOOLS}
-"""All operations by JSON-RPC method."""

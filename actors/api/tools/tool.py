@@ -37,7 +37,7 @@ class Tool(msgspec.Struct, frozen=True):
     """Whether it runs once the log is replayed. Otherwise it runs at once: it needs nothing of the log, or awaits
     `wait_until_ready` first, which loads models during the replay."""
     scope: Scope | None = None
-    """What a caller over HTTP needs; None: no such caller may call it."""
+    """The scope that a caller over HTTP needs; None if no such caller may call it."""
     confined: bool = False
     """Whether its answer contains nothing of other namespaces than the caller's."""
     spans_namespaces: bool = False

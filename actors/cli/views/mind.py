@@ -161,7 +161,6 @@ def runs(answer: JsonObject) -> None:
 
 
 def _print_details(run: JsonObject) -> None:
-    """Print what a run did, memory by memory, as far as the answer has it."""
     for merge in run.get("merges", ()):
         for absorbed in merge["absorbed"]:
             OUT.print(f"  merged  {absorbed['id']} into {merge['survivor']}, similarity {absorbed['similarity']:.3f}")
@@ -182,7 +181,6 @@ def _print_skipped(answer: JsonObject) -> None:
 
 
 def _parts(of: JsonObject) -> str:
-    """Return the parts of a salience in words."""
     return ", ".join(f"{name} {value:.2f}" for name, value in of["parts"].items())
 
 

@@ -49,7 +49,6 @@ def imported(answer: JsonObject) -> None:
 
 
 def _print_problems(problems: Sequence[JsonObject], style: str) -> None:
-    """Print the first of the lines that were left out or failed."""
     for one in problems[:MAX_PROBLEMS]:
         line = f"line {one['line']}" if one["line"] else "file"
         ERR.print(f"{one['file']}: {line}: {one['message']}", style=style)

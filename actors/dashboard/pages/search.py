@@ -129,7 +129,6 @@ def _answer(
 
 
 def _part(name: str, value: float, top: float) -> JsonObject:
-    """Return a part of a score: its name, its value, and its share of the largest part on the page."""
     return {"name": name, "part": value, "share": abs(value) / top}
 
 

@@ -28,15 +28,9 @@ if sys.platform != "win32":
 KEYS = "access.json"
 """Name of the file. A backup doesn't contain it: a restored store has no keys."""
 LOCK = "access.lock"
-"""Name of the file that is locked while `KEYS` is changed."""
 
 PREFIX = "cg_"
 NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,39}")
-RESERVED = frozenset({"nobody", "ui"})
-"""Names of callers that have no key."""
-
-USE_RECORDED = timedelta(minutes=1)
-"""Time between two records of a key's use."""
 
 
 class Key(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,16 +72,12 @@ class Keys:
     ) -> str:
         """Make a key, and the store's folder if there is none, and return the key; it can't be read again.
 
-        Args:
-            name: Stands in the audit, so it is never given twice.
-            scope: What its owner may do.
-            namespaces: That its owner sees; None for all.
-            expires_at: When it becomes invalid; None for never.
+        Its name stands in the audit, so it is never given twice. Without `namespaces` its owner sees all.
 
         Raises:
             InvalidParamsFault: The name is malformed or was given before, no namespace is named, or a blank one.
         """
-        if not NAME.fullmatch(name) or name in RESERVED:
+        if not NAME.fullmatch(name) or name in {"nobody", "ui"}:  # callers without a key
             raise invalid("name", "up to 40 small letters, digits, dots and hyphens, and none of the reserved names")
         seen = None if namespaces is None else tuple(sorted(set(namespaces)))
         if seen == ():
@@ -132,7 +122,7 @@ class Keys:
             if not hmac.compare_digest(_hash(secret, key.salt), key.hash):
                 return None
             self._verified[digest] = (name, key.hash)
-        if key.last_used_at is None or now - key.last_used_at > USE_RECORDED:
+        if key.last_used_at is None or now - key.last_used_at > timedelta(minutes=1):
             # A key stays valid when its use can't be recorded, as on a full disk.
             with suppress(OSError), self._locked() as keys:
                 keys[name] = msgspec.structs.replace(keys[name], last_used_at=now)

@@ -35,11 +35,7 @@ WELL_KNOWN = ("oauth-authorization-server", "openid-configuration")
 TIMEOUT = 5.0
 """Seconds for one request to the issuer."""
 AGAIN_SECONDS = 10
-"""After which an issuer that couldn't be reached is asked again; until then tokens of unknown keys are answered 503."""
-KEYS_SECONDS = 300
-"""Seconds for which the issuer's keys are cached."""
-LEEWAY = 30
-"""Seconds by which the issuer's clock may differ from ours."""
+"""Seconds after which an issuer that was away is asked again; until then tokens of unknown keys are answered 503."""
 MAX_METADATA = 1 << 20
 """Limit of the issuer's metadata, in bytes."""
 
@@ -51,7 +47,7 @@ class _Keys(jwt.PyJWKClient):
     """The keys of an issuer; those that are cached are found while it is away."""
 
     def __init__(self, place: str, asking: Callable[[], AbstractContextManager[None]]) -> None:
-        super().__init__(place, lifespan=KEYS_SECONDS, timeout=TIMEOUT)
+        super().__init__(place, lifespan=300, timeout=TIMEOUT)
         self._asking = asking
 
     def fetch_data(self) -> Any:
@@ -84,7 +80,7 @@ class IssuerVerifier(TokenVerifier):
         self._keys: _Keys | None = None
         self._turn = anyio.Lock()
         self._away_until = 0.0
-        """By the monotonic clock."""
+        """When an issuer that was away may be asked again, by the monotonic clock."""
 
     async def verify_token(self, token: str) -> AccessToken | None:
         """Return what a token permits; None for one that is invalid, expired, or of another issuer or audience.
@@ -127,7 +123,7 @@ class IssuerVerifier(TokenVerifier):
             algorithms=list(ALGORITHMS),
             audience=self._audience,
             issuer=self._issuer,
-            leeway=LEEWAY,
+            leeway=30,
             options={"require": ["exp", "iss", "aud", "sub"]},
         )
         # JSON can escape half a character; no event with such a name could be logged.

@@ -1,10 +1,11 @@
 """The database of claude-mem, `~/.claude-mem/claude-mem.db` (SQLite): observations, summaries and prompts.
 
-Columns come and go between its versions; those that a database lacks are read as NULL.
+Columns come and go between its versions; those that a database lacks are read as None.
 """
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -17,20 +18,7 @@ NAME = "a claude-mem database"
 MAGIC = b"SQLite format 3\0"
 TABLES = {"observations", "sdk_sessions"}
 
-OBSERVATION: Sequence[str] = (
-    "id memory_session_id project text type title subtitle facts narrative concepts files_read files_modified "
-    "prompt_number created_at created_at_epoch content_hash"
-).split()
-SUMMARY: Sequence[str] = (
-    "id memory_session_id project request investigated learned completed next_steps notes files_read files_edited "
-    "prompt_number created_at created_at_epoch"
-).split()
-PROMPT: Sequence[str] = "id content_session_id prompt_number prompt_text created_at created_at_epoch".split()
-SESSION: Sequence[str] = (
-    "id content_session_id memory_session_id project user_prompt started_at started_at_epoch".split()
-)
-
-Row = dict[str, object]
+Row = defaultdict[str, object]
 
 
 def matches(file: Path) -> bool:
@@ -53,11 +41,10 @@ def read(file: Path, options: Options) -> Iterator[Record]:
     """Yield prompts, observations and summaries, each kind in the order of its ids."""
     with closing(_open(file)) as database:
         try:
-            sessions, prompts = _rows(database, "sdk_sessions", SESSION), _rows(database, "user_prompts", PROMPT)
-            yield from _prompts(file, options, prompts, sessions)
-            for row in _rows(database, "observations", OBSERVATION):
+            yield from _prompts(file, options, _rows(database, "user_prompts"), _rows(database, "sdk_sessions"))
+            for row in _rows(database, "observations"):
                 yield from _observation(file, options, row)
-            for row in _rows(database, "session_summaries", SUMMARY):
+            for row in _rows(database, "session_summaries"):
                 yield from _summary(file, options, row)
         except sqlite3.DatabaseError as error:
             yield Broken(str(file), 0, f"a damaged database: {error}")
@@ -136,7 +123,6 @@ def _moment(row: Row) -> str | None:
 
 
 def _list(value: object) -> list[str]:
-    """Return the texts of a column that holds a JSON array, or the text itself."""
     if not isinstance(value, str) or not value.strip():
         return []
     try:
@@ -151,10 +137,9 @@ def _open(file: Path) -> sqlite3.Connection:
     return database
 
 
-def _rows(database: sqlite3.Connection, table: str, wanted: Sequence[str]) -> list[Row]:
-    """Return the rows of a table with the wanted columns, NULL for those that it lacks; [] if there is no table."""
-    present = {row["name"] for row in database.execute(f"PRAGMA table_info({table})")}
-    if not present:
+def _rows(database: sqlite3.Connection, table: str) -> list[Row]:
+    """Return the rows of a table, [] if there is none."""
+    if not database.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone():
         return []
-    columns = ", ".join(name if name in present else f"NULL AS {name}" for name in wanted)
-    return [dict(row) for row in database.execute(f"SELECT {columns} FROM {table} ORDER BY id")]  # noqa: S608 -- own names
+    rows = database.execute(f"SELECT * FROM {table} ORDER BY id")  # noqa: S608 -- own names
+    return [defaultdict(lambda: None, row) for row in rows]

@@ -34,7 +34,7 @@ from actors.runtime.types import JsonObject
 GITHUB: Final = "issues of GitHub"
 BEADS: Final = "issues of Beads"
 SECTIONS: Final = ("description", "design", "acceptance_criteria", "notes", "close_reason")
-"""Of an issue of Beads, in their order; the first has no heading."""
+"""Sections of an issue of Beads, in their order; the first has no heading."""
 
 _ADDRESS = re.compile(
     r"https?://[^/]+/(?:api/v3/)?(?:repos/)?(?P<repository>[^/]+/(?P<name>[^/]+))/(?:issues|pulls?)/(?P<number>\d+)"
@@ -117,7 +117,6 @@ def read_beads(file: Path, options: Options) -> Iterator[Record]:
 
 
 def _beads(own: str, issue: JsonObject) -> Iterator[_Told]:
-    """Yield what an issue of Beads and its comments say."""
     kind, state, title = (first_text(issue[name]) for name in ("issue_type", "status", "title"))
     heading = f"{kind.capitalize()} {own}: {title} ({state.replace('_', ' ')})"
     body = (_section(name, text) for name in SECTIONS if (text := first_text(issue.get(name))))
@@ -161,7 +160,6 @@ def _is_comment(one: JsonObject) -> bool:
 
 
 def _github(one: object, place: str, file: Path, line: int, options: Options) -> Iterator[Record]:
-    """Yield the memories of an issue or a comment."""
     if not isinstance(one, dict) or not (_is_issue(one) or _is_comment(one)):
         yield Broken(str(file), line, f"{place} is no issue with 'number', 'title' and 'body', and no comment on one")
         return

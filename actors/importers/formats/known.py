@@ -19,7 +19,7 @@ class Format(NamedTuple):
     """Tells it by the objects on the first lines of a file, by the document in it, or by the path."""
     read: Reader
     prefix: str | None = None
-    """Of a program that writes a file for each session: what their names begin with."""
+    """What the names of sessions begin with, of a program that writes a file for each."""
     single: str = ""
     """What one file is called, where `name` is that of several."""
 

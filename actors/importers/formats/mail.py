@@ -32,17 +32,15 @@ SUFFIX = ".mbox"
 APPLES = "mbox"
 """The file of a mailbox that Apple Mail exports as a folder."""
 APPLE = ".emlx"
-"""Of Apple Mail: the length of the message in bytes stands before it, and what the program keeps of it behind."""
+"""A message of Apple Mail: its length in bytes stands before it, and what the program keeps of it behind."""
 MESSAGE = (".eml", APPLE)
-"""Of files of a single message."""
+"""Suffixes of files of a single message."""
 FIRST = b"From "
 """What the line before each message begins with."""
 LONGEST_HEADER = 1_000
 """Characters of a header that are kept as metadata."""
 LONGEST_PARSED = 4_000
 """Characters of a header that are read: the standard library's parser takes the square of their number."""
-DELETED = 8
-"""The bit of Thunderbird's status of a message by which it waits for removal."""
 REFUSED = frozenset({"spam", "trash"})
 """Labels of Gmail whose messages aren't memories."""
 
@@ -50,7 +48,7 @@ _DATED = re.compile(rb"From .*(?:\d:\d\d(?: [A-Z+-][A-Z\d]{2,4})? \d{4}|\d{4} \d
 """The line before a message: it ends with a time, and so is told from a sentence that begins with `From`."""
 _MESSAGE_ID = re.compile(r"<[^<>\s]{1,200}>")
 _ESCAPED = re.compile(r"^>(?=>*From )", re.MULTILINE)
-"""By which a mailbox marks lines of a text that look like the beginning of a message."""
+"""How a mailbox marks lines of a text that look like the beginning of a message."""
 _HEADERS = ("subject", "from", "to", "date", "message-id", "in-reply-to", "references")
 _ONE = frozenset({"multipart/alternative", "multipart/related"})
 """Types whose parts are one text."""
@@ -138,7 +136,6 @@ def _messages(file: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _joined(lines: list[bytes]) -> bytes:
-    """Return the lines of a message without the blank one that ends it."""
     return b"".join(lines[:-1] if lines[-1:] == [b"\n"] else lines)
 
 
@@ -198,7 +195,7 @@ def _message(message: EmailMessage, digest: str, file: Path, line: int, options:
 def _unwanted(message: EmailMessage, problems: list[str]) -> str | None:
     """Return as what the program that kept a message has put it aside."""
     with suppress(ValueError):
-        if int(_header(message, "x-mozilla-status", problems), 16) & DELETED:
+        if int(_header(message, "x-mozilla-status", problems), 16) & 8:  # it waits for removal
             return "deleted messages"
     labels = _header(message, "x-gmail-labels", problems).lower().split(",")
     return None if REFUSED.isdisjoint(map(str.strip, labels)) else "spam and trash"
@@ -236,7 +233,6 @@ def _header(message: EmailMessage, name: str, problems: list[str]) -> str:
 
 
 def _created(date: str, problems: list[str]) -> str | None:
-    """Return when a message was sent, in ISO 8601, or else add what is wrong with its date to the problems."""
     if not date:
         problems.append("it has no date: that of the import is taken")
         return None

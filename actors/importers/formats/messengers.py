@@ -17,7 +17,6 @@ TELEGRAM: Final = "an export of Telegram"
 SLACK: Final = "an export of Slack"
 RESULT: Final = "result.json"
 USERS: Final = "users.json"
-CHANNELS: Final = ("channels.json", "groups.json", "dms.json", "mpims.json")
 SAID: Final = ("bot_message", "file_comment", "file_share", "me_message", "thread_broadcast")
 """Subtypes of Slack's messages that a person or a bot wrote; the others are notices, such as of who joined."""
 NOTICES: Final = "notices of the program"
@@ -89,7 +88,7 @@ def read_slack(path: Path, options: Options) -> Iterator[Record]:
     channels: dict[str, str] = {}
     names = _names(path)
     root = _root(names) or ""
-    lists = [f"{root}{name}" for name in (USERS, *CHANNELS)]
+    lists = [f"{root}{name}" for name in (USERS, "channels.json", "groups.json", "dms.json", "mpims.json")]
     for name, whole in _contents(path, [name for name in lists if name in names]):
         if isinstance(whole, Broken):
             yield whole
@@ -162,7 +161,6 @@ def _message(
 
 
 def _chats(value: object) -> list[JsonObject]:
-    """Return the chats of a document of Telegram; [] of another one."""
     if not isinstance(value, dict):
         return []
     if "messages" in value:
@@ -172,7 +170,6 @@ def _chats(value: object) -> list[JsonObject]:
 
 
 def _names(path: Path) -> list[str]:
-    """Return the paths of the files of JSON in a folder or an archive."""
     if path.is_dir():
         return [file.relative_to(path).as_posix() for file in walk(path, (".json",))]
     with ZipFile(path) as archive:
@@ -188,7 +185,6 @@ def _root(names: list[str]) -> str | None:
 
 
 def _contents(path: Path, names: list[str]) -> Iterator[tuple[str, list[JsonObject] | Broken]]:
-    """Yield the named documents of a folder or an archive."""
     if not path.is_dir():
         with ZipFile(path) as archive:
             yield from ((name, unpacked(archive, name, _objects)) for name in names)
@@ -201,7 +197,6 @@ def _contents(path: Path, names: list[str]) -> Iterator[tuple[str, list[JsonObje
 
 
 def _name(person: JsonObject) -> str:
-    """Return the name of a person in Slack."""
     profile = person.get("profile")
     full = profile.get("real_name") if isinstance(profile, dict) else None
     return first_text(person.get("real_name"), full, person.get("name"))

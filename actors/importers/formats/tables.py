@@ -82,7 +82,6 @@ def read(file: Path, options: Options) -> Iterator[Record]:
 
 
 def _rows(content: str, delimiter: str) -> Iterator[tuple[int, list[str] | csv.Error]]:
-    """Yield the line at which each row begins, and its cells, or why it is none."""
     rows = csv.reader(StringIO(content, newline=""), delimiter=delimiter, strict=True)
     while True:
         line = rows.line_num + 1
@@ -113,7 +112,6 @@ def _text_column(names: list[str], chosen: str | None, file: Path) -> str:
 
 
 def _find(names: list[str] | JsonObject, wanted: tuple[str, ...]) -> str | None:
-    """Return the first wanted name that there is, in capitals or not."""
     lower = {name.lower(): name for name in names}
     return next((lower[one.lower()] for one in wanted if one.lower() in lower), None)
 

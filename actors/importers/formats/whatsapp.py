@@ -19,7 +19,6 @@ SINGLE: Final = "a WhatsApp chat"
 SUFFIX: Final = ".txt"
 PHONES: Final = "_chat"
 """The name of a chat in the archive of an iPhone, whose own name says with whom it was."""
-LEFT_OUT: Final = "notices of the program, images and other media"
 MARK: Final = "\u200e"
 """What iPhones begin a line and each text with that is of the program, such as `image omitted`."""
 
@@ -52,8 +51,6 @@ _EDITED_BARE: Final = re.compile(r"\s<(?=[^\W\d_a-z])(?:[^\W\d_]+[ ]){2,}[^\W\d_
 
 `<your name here>`, which begins with a small letter, was typed.
 """
-_AROUND_NUMBER: Final = "\u202a\u202c"
-"""What stands around the number of a sender who is no contact, unseen."""
 
 
 def matches(file: Path) -> bool:
@@ -103,12 +100,12 @@ def _messages(lines: list[tuple[int, re.Match[str], str]], file: Path, options: 
     known: Counter[tuple[str, ...]] = Counter()
     for index, (number, found, said) in enumerate(lines):
         if found["sender"] is None or _MEDIA.fullmatch(said := said.strip()):
-            yield Skipped(LEFT_OUT)
+            yield Skipped("notices of the program, images and other media")
         elif said := _EDITED.sub("", said).strip():
             speaker = found["sender"].strip(f"{MARK}~ ")
             place = ("whatsapp", found["date"], found["hour"], found["minute"], found["second"] or "", speaker, said)
             known[place] += 1  # the same words twice in a minute
-            speaker = speaker.strip(_AROUND_NUMBER)
+            speaker = speaker.strip("\u202a\u202c")  # stand unseen around the number of a sender who is no contact
             yield from memory(
                 (*place, known[place]),
                 _written(said),
@@ -129,7 +126,6 @@ def _written(said: str) -> str:
 
 
 def _undated(file: Path, lines: list[tuple[int, re.Match[str], str]], readings: list[list[date]]) -> Broken:
-    """Return why a chat can't be read: there are two readings of its dates, or none."""
     if not readings:
         return Broken(str(file), lines[0][0], "its dates exist in no order of day and month, or are in the future")
     index, days = next((index, days) for index, days in enumerate(zip(*readings, strict=True)) if days[0] != days[1])
@@ -173,7 +169,6 @@ def _day(written: str, order: str) -> date:
 
 
 def _time(message: re.Match[str]) -> str:
-    """Return the time of day of a message, of 24 hours."""
     hour = int(message["hour"])
     if message["half"]:
         hour = hour % 12 + 12 * (message["half"][0] in "Pp")

@@ -20,8 +20,6 @@ _BLOCKS: Final = frozenset(
 )
 _INNER: Final = frozenset({"p", "div"})
 """Blocks that may stand around the text of another, such as an item, which then remains one."""
-_JOINED: Final = frozenset({"li", "tr"})
-"""Blocks that stand on consecutive lines."""
 _DATES: Final = frozenset("date dc.date dcterms.created dcterms.date article:published_time datepublished".split())
 """Names of the properties of a page that say when it was written."""
 PARAGRAPH: Final = "\u2029"
@@ -74,7 +72,7 @@ class _Reader(HTMLParser):
         self._lines: list[list[str]] = [[]]
         """The pieces of each line of the block that is being read."""
         self._filled: set[int] = set()
-        """Which lines of that block have text, from 1: looking through the pieces at each tag takes the square."""
+        """Numbers of its lines with text, from 1: to look through all pieces at each tag would take quadratic time."""
         self._element = ""
         self._open: Counter[str] = Counter()
         """How many elements of a kind are open."""
@@ -84,7 +82,7 @@ class _Reader(HTMLParser):
         """All blocks, separated by blank lines unless they are items or rows."""
         parts: list[str] = []
         for number, (element, block) in enumerate(self._blocks):
-            is_joined = element in _JOINED and number > 0 and self._blocks[number - 1][0] == element
+            is_joined = element in {"li", "tr"} and number > 0 and self._blocks[number - 1][0] == element
             parts += [block] if not number else ["\n" if is_joined else "\n\n", block]
         return "".join(parts)
 

@@ -23,18 +23,12 @@ MAX_XML: Final = 32 << 20
 much."""
 DEEPEST: Final = 6
 """Levels of headings and items."""
-MOST_ANCESTORS: Final = 12
-"""Styles that a style inherits from, each through another; in a damaged file they may go in a circle."""
 MOST_NESTED: Final = 100
 """Elements within each other, several times as many as of a table in a table: reading takes their number times the
 length of the text."""
-MOST_DIGITS: Final = 9
-"""Digits of a number that is read."""
 LONGEST_ROW: Final = 500
 """Characters of a row that is written as a line; the cells of a longer one, such as a column of a page, follow each
 other as paragraphs."""
-TEMPLATE: Final = "2013-12-23T23:15:00Z"
-"""When python-docx's template was made, which each document written with it names as its own time."""
 
 _LEFT_OUT: Final = frozenset("pPr rPr tblPr tcPr trPr sdtPr sectPr del moveFrom Fallback rt".split())
 """Elements without text of the document. What is in `Fallback` is said before in other elements, `rt` is how a word is
@@ -66,7 +60,7 @@ class _Block(msgspec.Struct, frozen=True):
     text: str
     style: _Style = _Style()
     level: int = 0
-    """Of an item, from 0."""
+    """The level of an item, from 0."""
     is_row: bool = False
 
 
@@ -152,7 +146,8 @@ def _made(archive: ZipFile, part: str | None) -> str | None:
     if part not in archive.namelist():
         return None
     made = _xml(archive, part).findtext("created")
-    return None if made == TEMPLATE else moment(made)
+    # The time of python-docx's template, which each document written with it names as its own.
+    return None if made == "2013-12-23T23:15:00Z" else moment(made)
 
 
 def _styles(archive: ZipFile, part: str | None) -> dict[str, _Style]:
@@ -164,7 +159,7 @@ def _styles(archive: ZipFile, part: str | None) -> dict[str, _Style]:
     for identifier in stated:
         line: list[str] = []
         ancestor = identifier
-        while ancestor in stated and len(line) < MOST_ANCESTORS:
+        while ancestor in stated and len(line) < 12:  # in a damaged file they may go in a circle
             line.append(ancestor)
             ancestor = _value(stated[ancestor], "basedOn") or ""
         style = _Style()
@@ -175,7 +170,6 @@ def _styles(archive: ZipFile, part: str | None) -> dict[str, _Style]:
 
 
 def _styled(properties: Element | None, style: _Style, name: str) -> _Style:
-    """Return a style with what the properties of a paragraph, or a name, say otherwise."""
     heading = style.heading
     kind, _, number = name.partition(" ")
     if kind == "heading" and (level := _number(number)) is not None:
@@ -196,11 +190,10 @@ def _value(element: Element, path: str) -> str | None:
 
 
 def _number(text: str | None) -> int | None:
-    return int(text) if text and len(text) <= MOST_DIGITS and text.isdecimal() else None
+    return int(text) if text and len(text) <= 9 and text.isdecimal() else None
 
 
 def _blocks(parent: Element, styles: dict[str, _Style]) -> Iterator[_Block]:
-    """Yield the paragraphs and rows below an element."""
     for one in parent:
         if one.tag == "p":
             yield _paragraph(one, styles)

@@ -30,7 +30,7 @@ PLAIN: Final = ".txt"
 INDEX: Final = ("index", "_index")
 """Names of the front pages of folders."""
 HEADING: Final = re.compile(r"\A#+ +(?=\S)")
-"""What makes a line of Markdown a heading."""
+"""The beginning of a heading in Markdown."""
 NOTION_ID: Final = re.compile(r" [0-9a-f]{32}\Z")
 """What Notion adds to the names of exported pages."""
 ORG: Final = ".org"
@@ -40,9 +40,9 @@ CONVERTED: Final[dict[str, Callable[[str], tuple[JsonObject, str]]]] = {
     ".rst": from_rst,
     **dict.fromkeys((".vtt", ".srt"), from_captions),
 }
-"""What returns properties and Markdown of a text in other markup, by suffix."""
+"""Functions that return properties and Markdown of a text in other markup, by suffix."""
 UNPACKED: Final[dict[str, Callable[[Path], Document | Broken]]] = {NOTEBOOK: from_notebook, WORD: from_word}
-"""What reads a file that is no text, by suffix."""
+"""Functions that read a file that is no text, by suffix."""
 SUFFIXES: Final = (*MARKDOWN, PLAIN, *CONVERTED, *UNPACKED)
 UNREAD: Final[dict[str, str]] = {
     ".pdf": "PDF isn't read: pdftotext FILE.pdf writes a text that is",
@@ -61,7 +61,7 @@ _PREAMBLE: Final = 40
 _HEADED: Final = re.compile(r"#{1,6} ")
 _TITLED: Final = re.compile(r"={3,}")
 _UNDERLINE: Final = re.compile(r"={3,}|-{3,}")
-"""What makes the line above it a heading."""
+"""A line that makes the one above it a heading."""
 
 _IMAGE: Final = re.compile(r"(data:image/[\w.+-]{1,40});base64,[A-Za-z0-9+/=]+")
 """An image that is written into a link, as Google Docs exports Markdown."""
@@ -97,11 +97,6 @@ def parse(file: Path) -> Document | Broken:
 def without_marks(text: str) -> str:
     """Return Markdown without what a program keeps in it for itself: names of headings, properties of blocks."""
     return _ATTRIBUTES.sub(_without_attributes, without_block_properties(text))
-
-
-def heading_text(heading: str) -> str:
-    """Return a heading of Markdown, given without its marks, as `without_marks` does."""
-    return without_marks(f"# {heading}").removeprefix("# ").rstrip()
 
 
 def plain(value: object) -> object:
@@ -147,7 +142,7 @@ def title_of(name: str, body: str) -> str:
     if called not in INDEX:
         return called
     if heading and f"\n{heading[0]}" not in text:
-        return heading_text(text[heading.end() :].partition("\n")[0]).strip(" #")
+        return without_marks(text.partition("\n")[0])[heading.end() :].strip(" #")
     return page_name(path.parent.name) or called
 
 
@@ -168,10 +163,11 @@ def _read(file: Path) -> Document | Broken:
     front = front_matter(content, file)
     if front is None:
         return Document(content, *page(content))
-    body, line = front.text[front.end :], content.count("\n", 0, front.end) + 1
-    if isinstance(front.properties, Ignored):
-        return Document(content, {}, body, line, ignored=(front.properties,))
-    return Document(front.text, front.properties, body, line, former=content if front.text != content else None)
+    properties, end = front
+    body, line = content[end:], content.count("\n", 0, end) + 1
+    if isinstance(properties, Ignored):
+        return Document(content, {}, body, line, ignored=(properties,))
+    return Document(content, properties, body, line)
 
 
 def _without_attributes(found: re.Match[str]) -> str:
@@ -183,12 +179,6 @@ def _with_html_read(read: Document) -> Document:
     """Return Markdown with its headings in HTML as headings, and without scripts and styles."""
     shown, hidden = without_hidden(read.body)
     body = with_headings(shown)
-    if body == read.body:
-        return read
-    return structs.replace(
-        read,
-        content=read.content.removesuffix(read.body) + body,
-        body=body,
-        left_out=read.left_out + Counter({"scripts and styles": hidden}),
-        former=read.former or read.content,
-    )
+    content = read.content.removesuffix(read.body) + body
+    left_out = read.left_out + Counter({"scripts and styles": hidden})
+    return structs.replace(read, content=content, body=body, left_out=left_out)

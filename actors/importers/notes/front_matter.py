@@ -5,7 +5,7 @@ import re
 import tomllib
 from collections import Counter
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import yaml
 from yaml.composer import ComposerError
@@ -25,19 +25,8 @@ _KNOWN: Final = re.compile(
 """Names that have a meaning to the importer, which some programs write with a capital."""
 
 
-class FrontMatter(NamedTuple):
-    """The front matter of a text."""
-
-    properties: JsonObject | Ignored
-    """Or why they can't be read."""
-    text: str
-    """The whole text, with the front matter as it was read."""
-    end: int
-    """Characters of that before the body."""
-
-
-def front_matter(content: str, file: Path) -> FrontMatter | None:
-    """Return the front matter of a file; None without one.
+def front_matter(content: str, file: Path) -> tuple[JsonObject | Ignored, int] | None:
+    """Return the properties above the text of a file, or why they can't be read, and where they end; None without any.
 
     Known names are read in lower case. YAML that isn't valid for its tabs is read with spaces instead.
     """
@@ -45,16 +34,12 @@ def front_matter(content: str, file: Path) -> FrontMatter | None:
     if found is None:
         return None
     is_toml = found["mark"] == "+++"
-    begin, end = found.span("text")
     text = _in_lower_case(found["text"])
     properties = _properties(text, file, is_toml=is_toml)
     if isinstance(properties, Ignored) and not is_toml and "\t" in text:
-        spaced = text.replace("\t", " ")
-        if not isinstance(retried := _properties(spaced, file, is_toml=False), Ignored):
-            text, properties = spaced, retried
-    if isinstance(properties, Ignored):
-        return FrontMatter(properties, content, found.end())
-    return FrontMatter(properties, content[:begin] + text + content[end:], found.end())
+        retried = _properties(text.replace("\t", " "), file, is_toml=False)
+        properties = properties if isinstance(retried, Ignored) else retried
+    return properties, found.end()
 
 
 class _Loader(yaml.SafeLoader):

@@ -41,14 +41,9 @@ class NoteNames:
     def add(
         self, memory: UUID | None, path: str, *, paths: Iterable[object], names: Iterable[str], aliases: Iterable[str]
     ) -> None:
-        """Add a note, or None for an empty one; of two with one name the first has it.
+        """Add the memory of a note, or None for an empty one; of two notes with one name the first has it.
 
-        Args:
-            memory: The id of its memory.
-            path: Its path in the folder, without the suffix.
-            paths: What else stands for that path.
-            names: Its title and its ids.
-            aliases: What it is called too.
+        Its path has no suffix, and `paths` are what else stands for it; `names` are its title and its ids.
         """
         folder, file = posixpath.split(path.lower())
         if code := _CODE.match(file):

@@ -13,7 +13,7 @@ from actors.importers.files import path_text
 from actors.importers.markup.outlines import org_ids, without_ids
 from actors.importers.notes import documents
 from actors.importers.notes.links import CODE, links
-from actors.importers.notes.presentation import Leading, leading, shown, without_presentation
+from actors.importers.notes.presentation import shown, without_presentation
 from actors.importers.notes.replacements import Replacement, replacements
 from actors.importers.records import Document, last_written, memory_id
 from actors.runtime.types import JsonObject
@@ -57,10 +57,8 @@ class Note(msgspec.Struct, frozen=True):
     """The relation of each and the name or the path of its target."""
     replacements: list[Replacement]
     """Notes whose place it takes, or which take its place."""
-    former: str | None
-    """The id that an earlier version gave its memory, if it's read otherwise now."""
-    leading: Leading
-    """Properties that its text begins with."""
+    presentation: dict[str, str]
+    """Properties that its text began with, and that say how a page is shown."""
 
     @property
     def id(self) -> UUID:
@@ -85,7 +83,7 @@ class Note(msgspec.Struct, frozen=True):
     @property
     def metadata(self) -> JsonObject:
         """Its properties that have no place of their own."""
-        return self.leading.presentation | self._others
+        return self.presentation | self._others
 
     @property
     def _others(self) -> JsonObject:
@@ -108,22 +106,33 @@ class Note(msgspec.Struct, frozen=True):
         said = documents.without_marks(self.body).strip()
         return said in {"", "-", f"# {self.title}"} and not self.metadata.keys() - set(DATES)
 
-    def shown(self, beginning: str) -> str:
-        """Return the first part of its text without lines that say how a page is shown."""
-        return without_presentation(beginning, self.stated, shown(self.properties), self.leading)
+    def headed(self, prose: str) -> str:
+        """Return its prose below its title, if it has headings, and what its properties state.
+
+        Properties that say how a page is shown are left out, unless nothing but the title were left.
+        """
+        first = prose.partition("\n")[0]
+        is_headed = not self.has_headings or prose.startswith("# ") or documents.HEADING.sub("", first) == self.title
+        headed = (prose if is_headed else f"{self.title}\n\n{prose}".strip()) or self.title
+        heading, _, rest = headed.partition("\n")
+        left_out = shown(self.stated)
+        telling = [f"{name}: {said}" for name, said in self.stated.items() if name not in left_out]
+        lines = telling if telling or rest else [f"{name}: {said}" for name, said in self.stated.items()]
+        return "\n\n".join((heading, "\n".join(lines), rest.strip("\n"))).strip() if lines else headed
 
 
 def note_of(root: Path, file: Path, document: Document) -> Note:
     """Return what the document of a file below a root says."""
     name, suffix = path_text(file.relative_to(root).with_suffix("")), file.suffix.lower()
     body = without_ids(document.body) if suffix == documents.ORG else document.body
+    body, presentation = without_presentation(body) if suffix in documents.MARKDOWN else (body, {})
     properties = document.properties | _notion_properties(name, body)
     times = {one: time for one in DATES if (time := time_in_property(documents.plain(properties.get(one))))}
     day = next(iter(times.values()), None) or date_in_path(name) or _stated_day(body) or document.made
     return Note(
         file=file,
         name=name,
-        place=_place(name, document.content),
+        place=("note", name, hashlib.sha256(document.content.encode()).hexdigest()),
         title=str(properties.get("title") or documents.title_of(name, body)),
         body=body,
         created=day or last_written(file),
@@ -133,13 +142,8 @@ def note_of(root: Path, file: Path, document: Document) -> Note:
         ids=org_ids(document.content) if suffix == documents.ORG else [],
         links=[*links(document.content if suffix in documents.MARKDOWN else document.body, posixpath.dirname(name))],
         replacements=[*replacements(document.properties, body, posixpath.dirname(name))],
-        former=None if document.former is None else str(memory_id(*_place(name, document.former))),
-        leading=leading(body if suffix in documents.MARKDOWN else ""),
+        presentation=presentation,
     )
-
-
-def _place(name: str, content: str) -> tuple[str, str, str]:
-    return "note", name, hashlib.sha256(content.encode()).hexdigest()
 
 
 def _stated_day(body: str) -> str | None:
@@ -149,7 +153,6 @@ def _stated_day(body: str) -> str | None:
 
 
 def _notion_properties(name: str, body: str) -> JsonObject:
-    """Return the dates and tags that Notion wrote below the title of a page."""
     above = _NOTION_PROPERTIES.match(body) if documents.NOTION_ID.search(name) else None
     lines = (line.partition(": ") for line in above["lines"].splitlines()) if above else ()
     said = {one.lower().removesuffix(" time"): value for one, _, value in lines}

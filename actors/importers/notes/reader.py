@@ -16,8 +16,6 @@ from contextlib import suppress
 from pathlib import Path
 from uuid import UUID
 
-from msgspec import structs
-
 from actors.importers.files import missing
 from actors.importers.notes import documents
 from actors.importers.notes.links import CODE, WIKILINK, NoteNames
@@ -84,9 +82,7 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
         for record in [Skipped("empty files")] if note.is_empty else own or _memories(note, options):
             if isinstance(record, Item) and "id" in record.value:
                 memories[note.id].append(UUID(record.value["id"]))
-                yield structs.replace(record, former=note.former)
-            else:
-                yield record
+            yield record
         written += [(note, relation, target) for relation, target in note.links]
         replaced += [(note, one) for one in note.replacements]
     yield from _drawn(written, names)
@@ -132,7 +128,7 @@ def _memories(note: Note, options: Options) -> Iterator[Record]:
         if name not in kept and name not in stated:
             yield Ignored(str(note.file), 1, f"its property {name} is too long for metadata and is left out")
     prose, observations = _cut_observations(note)
-    text = _headed(note, prose, stated)
+    text = note.headed(documents.without_marks(prose) if note.is_markdown else prose)
     divided = sections(text, note.title, note.near) if note.has_headings else parts(text)
     for number, section in enumerate(divided, 1):
         yield from _section(note, section, number, len(divided), beside(note.about, kept), options)
@@ -149,31 +145,14 @@ def _cut_observations(note: Note) -> tuple[str, list[re.Match[str]]]:
     return prose.strip(), observations
 
 
-def _headed(note: Note, prose: str, stated: dict[str, str]) -> str:
-    """Return the prose of a note below its title, if it has headings, and what its properties state."""
-    first = prose.partition("\n")[0]
-    is_headed = not note.has_headings or prose.startswith("# ") or documents.HEADING.sub("", first) == note.title
-    headed = (prose if is_headed else f"{note.title}\n\n{prose}".strip()) or note.title
-    if not stated:
-        return headed
-    heading, _, rest = headed.partition("\n")
-    lines = "\n".join(f"{name}: {said}" for name, said in stated.items())
-    return "\n\n".join((heading, lines, rest.strip("\n"))).strip()
-
-
 def _section(
     note: Note, section: Section, number: int, count: int, metadata: JsonObject, options: Options
 ) -> Iterator[Record]:
     """Yield the memory of one of `count` sections. The first has the id of the note, and the others are part of it."""
     under = (*section.headings, *section.items)
     is_first = number == 1
-    named = section
-    if note.is_markdown:  # here, not before: the ids of sections follow from what the file holds
-        named = structs.replace(section, headings=tuple(map(documents.heading_text, section.headings)))
-    content = note.shown(named.text) if is_first else named.under(note.title)
-    if note.is_markdown:
-        content = documents.without_marks(content).rstrip()
-    division = {"heading": named.name[:MAX_TITLE], "section": number, "sections": count}
+    content = section.text if is_first else section.under(note.title)
+    division = {"heading": section.name[:MAX_TITLE], "section": number, "sections": count}
     yield from memory(
         note.place if is_first else ("note", note.name, "section", *under, section.text),
         content,
@@ -189,7 +168,6 @@ def _section(
 
 
 def _observation(note: Note, found: re.Match[str], options: Options) -> Iterator[Record]:
-    """Yield the observation that was found in a note, and its link to the note."""
     category, text = (note.body[slice(*found.span(name))] for name in ("category", "text"))
     line = note.line + note.body.count("\n", 0, found.start())
     place = ("note", note.name, "observation", category, text)
@@ -210,7 +188,6 @@ def _observation(note: Note, found: re.Match[str], options: Options) -> Iterator
 
 
 def _tags(properties: JsonObject) -> list[str]:
-    """Return the tags and categories of a note."""
     return [tag.lstrip("#") for name in ("tags", "categories") for tag in documents.values(properties, name, r"[,\s]+")]
 
 

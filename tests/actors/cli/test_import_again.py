@@ -10,8 +10,6 @@ import pytest
 
 from actors.cli import importing
 from actors.cli.importing import Batch
-from actors.importers.notes import documents
-from actors.importers.notes.note import Note
 from actors.runtime.types import JsonObject
 from tests.actors.cli.conftest import run, run_json
 
@@ -227,78 +225,6 @@ def test_a_section_that_is_moved_in_its_file_is_there_once(vault: Vault) -> None
     vault.bring({"house.md": note(Garden=HOUSE["Garden"], Shed=HOUSE["Shed"], Cellar=HOUSE["Cellar"])})
     assert len(vault.holding("The ladder is lent")) == len(vault.holding("spare fuses lie")) == 1
     assert len(vault.holding("The pear tree is pruned")) == 1
-
-
-def html(**sections: str) -> str:
-    """Return a note with its headings in HTML, which earlier versions didn't divide at them."""
-    return "# House\n\nAll about the house.\n\n" + "\n\n".join(
-        f'<h2 id="{name}">\n{name}\n</h2>\n\n{text}' for name, text in sections.items()
-    )
-
-
-def test_all_that_an_earlier_version_read_otherwise_gives_way_to_what_is_read_now(
-    vault: Vault, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    files = {"house.md": html(**HOUSE), "dog.md": "# Dog\n\nBo barks at the house.\n"}
-    with monkeypatch.context() as earlier:
-        earlier.setattr(documents, "_with_html_read", lambda read: read)
-        stored = vault.bring(files)[0]
-    old = {one["id"] for one in vault.memories() if "Dog" not in one["content"]}
-    assert vault.bring({})[2:] == (1, 0)
-    assert {one["id"] for one in vault.memories(superseded=True)} == old
-    assert len(old) == stored - 1
-    assert len(vault.holding("The ladder is lent")) == len(vault.holding("spare fuses lie")) == 1
-    assert vault.bring({})[:2] == (0, 0)
-    assert vault.bring({"house.md": html(**(HOUSE | {"Shed": filled(ROOF)}))})[1:] == (1, 4, 0)
-
-
-@pytest.mark.parametrize(
-    "heading",
-    [
-        '<h1><img alt="Logo"> Projekt</h1>',
-        "<h1>\nSheep\n <br>\n A tool for wool\n</h1>",
-        "<h1>Long<br>Guide</h1>",
-        "<h1>Wool</h1>\n\n<script>\ncount(1)\n</script>",
-    ],
-)
-@pytest.mark.parametrize("front", ["", "---\nlayout: default\nowner: Ilse\n---\n\n"])
-def test_an_unchanged_note_whose_headings_are_read_otherwise_now_is_stored_once(
-    vault: Vault, monkeypatch: pytest.MonkeyPatch, heading: str, front: str
-) -> None:
-    text = f"{front}{heading}\n\nAll about the house.\n\n{html(**HOUSE)}"
-    with monkeypatch.context() as earlier:
-        earlier.setattr(documents, "_with_html_read", lambda read: read)
-        earlier.setattr(Note, "shown", lambda _, beginning: beginning)
-        stored = vault.bring({"wool.md": text})[0]
-    old = {one["id"] for one in vault.memories()}
-    vault.bring({})
-    assert stored == len(old)
-    assert {one["id"] for one in vault.memories(superseded=True)} == old
-    assert len(vault.holding("The ladder is lent")) == 1
-
-
-def test_what_a_file_lost_before_a_new_version_read_it_otherwise_stays(
-    vault: Vault, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as earlier:
-        earlier.setattr(documents, "_with_html_read", lambda read: read)
-        vault.bring({"house.md": note(**HOUSE)})
-        vault.bring({"house.md": html(Cellar=HOUSE["Cellar"], Garden=HOUSE["Garden"])})
-    lent = vault.holding("The ladder is lent")
-    assert len(lent) == 1
-    vault.bring({})
-    assert vault.holding("The ladder is lent") == lent
-
-
-def test_properties_that_an_earlier_version_could_not_read_reach_the_memory_of_an_unchanged_file(
-    vault: Vault, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as earlier:
-        earlier.setattr(documents, "front_matter", lambda *_: None)
-        vault.bring({"dog.md": "---\nTitle:\tDog\nTags:\t[house]\n---\n\nBo barks at the house.\n"})
-    assert vault.bring({}) == (1, 1, 0, 0)
-    (now,) = vault.memories()
-    assert (now["tags"], now["content"]) == (["house"], "Dog\n\nBo barks at the house.")
 
 
 def test_folders_and_namespaces_are_told_apart(tmp_path: Path) -> None:

@@ -136,8 +136,8 @@ def test_doctor_names_files_that_its_user_may_not_read(store: Path, monkeypatch:
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "keys" and access(path, mode))
     (found,) = (one for one in diagnosis.diagnose(store) if one.name in {"folder", "log"})
     assert found == Check(
-        "folder",
         Verdict.FAILED,
+        "folder",
         f"this user can't read and write keys in {store}",
         "give the user who runs this all rights to the files: chown -R, chmod -R u+rw",
     )

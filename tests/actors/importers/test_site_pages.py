@@ -12,12 +12,6 @@ from actors.importers.records import Ignored, Item, Options, Skipped
 
 PARAGRAPH = "The sluice is opened by hand once the gauge stands above the second mark. " * 12
 """Some 900 characters."""
-IDS = [
-    "5381e73a-b870-5e7a-8720-0d4e66448e42",
-    "da68624f-25b9-59b1-8ef0-4651d68ae080",
-    "3b63b212-468d-5738-a50a-f31a740dd2d3",
-]
-"""Those that the first version gave the parts of the note below; a store that knows them imports nothing anew."""
 
 
 def records(folder: Path, text: str, name: str = "mill.md") -> tuple[list[dict[str, Any]], list[str]]:
@@ -238,9 +232,3 @@ def test_properties_without_marks_are_those_of_the_first_lines_only(tmp_path: Pa
     text = "layout: open\nThe mill has no walls."
     (found,) = note(tmp_path, text)
     assert found["content"] == f"mill\n\n{text}"
-
-
-def test_the_ids_of_notes_are_those_of_earlier_versions(tmp_path: Path) -> None:
-    body = f"# Old mill {{: #mill }}\n\n{PARAGRAPH}\n\n## Pond {{: .wide }}\n\n{PARAGRAPH}\n\n## Wheel\n\n{PARAGRAPH}"
-    found = note(tmp_path, f"---\nlayout: default\nslug: mill\nowner: Ilse\n---\n\n{body}\n")
-    assert [one["id"] for one in found] == IDS

@@ -26,8 +26,6 @@ from events.vocabulary import MemoryRecalled
 
 EVENTS_AT_ONCE = 256
 """Events that are read from the log at once."""
-ANOTHER = "another namespace"
-"""Stands for the name of one that the caller doesn't see."""
 _GOAL = re.compile(r"\bgoal ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
 
 
@@ -83,7 +81,6 @@ async def memory_history(context: Context, params: MemoryHistory) -> JsonObject:
 
 
 async def _bounds(context: Context, params: AuditTrail) -> tuple[int, int]:
-    """Return the numbers of the first and the last event that are asked about."""
     since = None if params.since is None else event_or_period(params.since, "since")
     until = None if params.until is None else event_or_period(params.until, "until")
     numbers = isinstance(since, int) and isinstance(until, int) and since > until
@@ -142,7 +139,9 @@ async def _described(context: Context, params: AuditTrail, envelopes: Iterable[E
 def _masked(envelope: Envelope, visible: Collection[str]) -> Envelope:
     """Return an event without the names of namespaces that the caller doesn't see: its memories were there before."""
     names = {name: getattr(envelope.event, name, None) for name in ("namespace", "source", "target")}
-    hidden = {name: ANOTHER for name, value in names.items() if isinstance(value, str) and value not in visible}
+    hidden = {
+        name: "another namespace" for name, value in names.items() if isinstance(value, str) and value not in visible
+    }
     return replace(envelope, event=replace(envelope.event, **hidden))
 
 

@@ -79,7 +79,6 @@ async def store_calibrate(context: Context, params: StoreCalibrate) -> JsonObjec
 
 
 async def _uncalibrated(context: Context) -> list[SpaceModel]:
-    """Return the models without a shipped curve."""
     state = await ask(context.hub.store, ReadStatus())
     indexes = await ask(context.hub.comparator, ReadIndexes())
     shipped = {key for key, own in indexes.calibrated.items() if not own}

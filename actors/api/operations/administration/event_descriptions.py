@@ -18,8 +18,6 @@ from projections.projection import event_name, is_shredded_memory
 
 REFUSALS = {"login": "a login by an invalid link", "token": "an invalid key", "form": "a form of another page"}
 """Words for what is refused before anybody is known; otherwise it is an operation, or the name of a key."""
-HASH_DIGITS = 16
-"""Hexadecimal digits of a question's hash."""
 MAX_IDS = 3
 """Ids that a list of memories names."""
 
@@ -271,11 +269,10 @@ def _because(reason: str | None) -> str:
 
 
 def _hash(digest: bytes) -> str:
-    return digest.hex()[:HASH_DIGITS]
+    return digest.hex()[:16]
 
 
 def _several(memories: Iterable[UUID]) -> str:
-    """Return the number of memories, and the ids of the first."""
     memories = list(memories)
     match len(memories):
         case 0:
@@ -293,6 +290,5 @@ def _ids(ids: Iterable[object]) -> str:
 
 
 def _edges(links: Sequence[CausalLink]) -> str:
-    """Return the number of edges, and the cause and the effect of the first ones."""
     ends = _ids(f"{link.source} → {link.target}" for link in links)
     return counted(len(links), "edge") + (f" ({ends})" if links else "")

@@ -54,7 +54,7 @@ class StoreExport(Reading, frozen=True, kw_only=True):
     """Arguments of `store/export`: one page of the history."""
 
     namespace: Namespace | None = None
-    """Whose memories; None for all."""
+    """The namespace whose memories are exported; None for all."""
     after: int = 0
     """`next_after` of the page before."""
 
@@ -173,7 +173,6 @@ def _size(line: JsonObject) -> int:
 
 
 async def _embeddings(context: Context, entry: Entry) -> JsonObject:
-    """Return the embeddings of a memory, as JSON by space."""
     (envelope,) = await ask(context.hub.store, ReadEvents(seqs=(entry.seq,)))
     if not isinstance(envelope.event, ev.MemoryStored):  # erased meanwhile
         return {}

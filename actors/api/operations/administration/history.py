@@ -37,7 +37,7 @@ INSTANT = timedelta(microseconds=1)
 EARLIEST = datetime.min.replace(tzinfo=UTC) + INSTANT
 """The earliest time that has an instant before it."""
 DIGITS = 18
-"""Of a sequence number, at most."""
+"""The most digits that a sequence number has."""
 _EDGE = re.compile(r"\s*(?:the )?(?:(?P<start>beginning|start)|end) of\b", re.IGNORECASE)
 """Begins a time that is itself the beginning or the end of another one."""
 T = TypeVar("T")
@@ -56,7 +56,7 @@ class StoreDiff(Reading, frozen=True, kw_only=True):
     a: When
     b: When | None = None
     limit: Annotated[int, Meta(ge=0, le=1_000)] = 20
-    """Of each list."""
+    """Entries of each list at most."""
 
 
 class StoreReplay(Params, frozen=True, kw_only=True):
@@ -167,7 +167,6 @@ def _goal(goal: GoalDiscovered | None) -> JsonObject | None:
 
 
 def _rules(schedule: object) -> JsonObject:
-    """Return the rules of a schedule by name: when each mode starts, and its two switches."""
     rules = msgspec.to_builtins(schedule)
     return {**rules["when"], "paused": rules["paused"], "permitted": rules["permitted"]}
 

@@ -193,7 +193,6 @@ def _status_of(state: Status, namespaces: Collection[str], hub: Hub) -> JsonObje
 
 
 def _common(state: Status, hub: Hub) -> JsonObject:
-    """Return what everybody may know of the store."""
     return {
         "read_only": state.read_only,
         "profile": state.declared.profile if state.declared else None,

@@ -32,11 +32,7 @@ def embedded_ahead(
 ) -> Generator[B, None, None]:
     """Yield batches in their order, each once its contents are embedded; it is imported before the next one is taken.
 
-    Args:
-        hub: Of the store; its models are loaded by `bulk.loading`.
-        batches: Read as far ahead as the workers need.
-        items: Returns what `memory/import` takes of a batch.
-        bulk: Embeds ahead of the hub.
+    `items` returns what `memory/import` takes of a batch; `bulk.loading` loads the models of the hub.
 
     Raises:
         EmbeddingFault: workers ended several times at one batch, or can't load their models.

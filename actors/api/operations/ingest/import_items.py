@@ -61,7 +61,7 @@ class EventItem(NamedTuple):
     key: UUID
     at: datetime | None
     id: UUID | None
-    """In the log that it was exported from."""
+    """Its id in the log that it was exported from."""
 
     @property
     def run(self) -> UUID | None:

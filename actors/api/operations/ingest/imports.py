@@ -220,7 +220,6 @@ def _refusal(item: EventItem, known: dict[UUID, Entry], started: set[UUID | None
 
 
 async def _commit(context: Context, lines: Sequence[_Line[EventItem]]) -> None:
-    """Append events by one commit, and report on each."""
     if not lines:
         return
     appends = tuple(
@@ -258,7 +257,6 @@ def _occurrence(one: EventItem | Envelope) -> tuple[datetime | None, bytes]:
 
 
 async def _known(context: Context, ids: set[UUID]) -> dict[UUID, Entry]:
-    """Return the entries of those memories that the store knows."""
     entries = await ask(context.hub.store, FindMemories(memories=tuple(ids))) if ids else ()
     return {entry.id: entry for entry in entries if entry is not None}
 

@@ -29,8 +29,6 @@ from projections.graph.relations import LINK_TO
 
 STORED_AS_GIVEN = ("namespace", "session", "modality", "tags", "rationale", "memory_type", "metadata")
 """Parameters that are fields of the event too."""
-LINK_WEIGHT = 1.0
-"""Of a link that an agent drew."""
 
 
 class IngestItem(NamedTuple):
@@ -40,7 +38,7 @@ class IngestItem(NamedTuple):
     key: UUID | None = None
     """Idempotency key. None: it is stored in any case."""
     id: UUID | None = None
-    """Of a memory that has one already; None for a new one."""
+    """The id of a memory that has one already; None for a new one."""
     links: tuple[MemoriesLinked, ...] | None = None
     """Links of a memory that was judged before; None where they follow from its parameters and its judgement."""
     stored_at: datetime | None = None
@@ -75,13 +73,12 @@ class PendingMemory:
         self.id = item.id or uuid4()
         self.correlation_id = item.key or uuid4()
         self.created_at: datetime
-        """In the time zone in which it was said."""
+        """When it was said, in the time zone of the speaker."""
         self.targets: tuple[Envelope, ...] = ()
         """Memories that it links to."""
         self.supersedes: tuple[UUID, ...] = ()
         """Memories whose place it takes by the client's word."""
         self.image: bytes | None = None
-        """What it shows: the bytes of the file."""
         self.is_settled = anyio.Event()
         self.result: EmbeddedMemory | Outcome
         """Its embeddings, until it has an outcome. There is none before it is settled."""
@@ -167,7 +164,7 @@ def _consequences(one: PendingMemory) -> Iterator[Event]:
         yield from one.item.links
     elif one.targets:
         yield MemoriesLinked(
-            source=one.id, targets=tuple(target.id for target in one.targets), relation=LINK_TO, weight=LINK_WEIGHT
+            source=one.id, targets=tuple(target.id for target in one.targets), relation=LINK_TO, weight=1.0
         )
     for memory in one.supersedes:
         yield MemorySuperseded(memory=memory, by=one.id, rule=STATED)

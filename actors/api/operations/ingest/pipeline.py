@@ -46,7 +46,7 @@ GROUP = 24
 """Memories that go to the embedder together, and that are committed and read back together at most. One commit of 24
 takes a quarter of 24 commits, and the first of a hundred memories is stored long before the last."""
 Name = TypeVar("Name")
-"""By which the caller of `ingest` knows an item."""
+"""The name by which the caller of `ingest` knows an item."""
 
 
 async def ingest_one(context: Context, item: IngestItem) -> StoredMemory:
@@ -69,13 +69,10 @@ async def ingest(
     *,
     look_up: bool = False,
 ) -> None:
-    """Store memories, each for itself: a fault of one concerns no other.
+    """Store memories in the order of `items`, each for itself: a fault of one concerns no other.
 
-    Args:
-        context: Of the request.
-        items: In the order in which they are stored, by a name of the caller's.
-        on_outcome: Called with the name and the outcome of each item, in their order, as soon as it is stored.
-        look_up: Whether to search the log for the keys first, which saves embedding what is stored already.
+    `on_outcome` is called for each as soon as it is stored. With `look_up` the log is searched for the keys first, and
+    what is stored already isn't embedded.
     """
     await wait_until_ready(context)
     pending = [PendingMemory(item, context.actor) for item in items.values()]
@@ -106,7 +103,6 @@ async def _embed(context: Context, pending: Sequence[PendingMemory], *, look_up:
 
 
 async def _settle_repeated(context: Context, pending: Sequence[PendingMemory]) -> None:
-    """Settle memories that an earlier request with the same key stored."""
     keyed = [one for one in pending if one.item.key]
     try:
         found = await ask(context.hub.store, FindRequests(keys=tuple(one.correlation_id for one in keyed)))
@@ -137,7 +133,6 @@ async def _prepare(context: Context, one: PendingMemory) -> None:
 
 
 async def _embed_group(context: Context, group: Sequence[PendingMemory]) -> None:
-    """Send memories through the model together, and settle each one as its embeddings arrive."""
     # Their keys reach the disk while they are in the model, instead of before the commit.
     context.hub.store.tell(Reserve(ids=tuple(one.id for one in group)))
     on_progress = reporter(context.progress, "windows embedded") if len(group) == 1 else None

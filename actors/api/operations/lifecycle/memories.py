@@ -131,7 +131,6 @@ def _new_item(context: Context, params: StoreMemory, key: UUID | None) -> Ingest
 
 
 def _stored_fields(stored: StoredMemory) -> JsonObject:
-    """Return the fields of an answer that every single store has."""
     return {
         "fingerprintId": str(stored.id),
         "embedderCount": len(stored.event.fingerprint.embeddings),
@@ -141,7 +140,6 @@ def _stored_fields(stored: StoredMemory) -> JsonObject:
 
 
 def _duplicate_of(twin: UUID | None) -> dict[str, str]:
-    """Return the field that names the oldest live memory of the same content."""
     return {"duplicate_of": str(twin)} if twin else {}
 
 

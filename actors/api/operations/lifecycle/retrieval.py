@@ -26,12 +26,8 @@ from projections.memories.catalog import Body, Entry
 from projections.mind.johari import insights
 from projections.projection import MemoryState, is_shredded_memory
 
-MAX_EVOLUTION = 100
-"""Latest snapshots of a memory's evolution."""
 BANDS = {"Optimal": 0.75, "Acceptable": 0.70, "Warning": 0.55}
 """Least alignment with the North Star of each band; below, it is Critical."""
-MISALIGNED = -0.15
-"""Change of alignment below which a realignment counts as a misalignment."""
 
 
 async def memory_retrieve(context: Context, params: MemoryRetrieve) -> JsonObject:
@@ -51,7 +47,6 @@ async def memory_retrieve(context: Context, params: MemoryRetrieve) -> JsonObjec
 
 
 async def _visible(context: Context, edges: Edges) -> Edges:
-    """Return the edges to memories that the caller sees."""
     ends = {*(link.target for link in edges.outgoing), *(link.source for link in edges.incoming)}
     seen = await context.visible_among(ends)
     return msgspec.structs.replace(
@@ -104,7 +99,7 @@ def _described(entry: Entry, edges: Edges, history: Sequence[Envelope], *, inclu
         "johariDominant": [row.quadrant.value for row in body.johari],
         "insights": list(insights(body.johari)),
         "utl": learning(body.learning) | learning_inputs(body.learning),
-        "evolutionSnapshots": _evolution(body, history)[-MAX_EVOLUTION:],
+        "evolutionSnapshots": _evolution(body, history)[-100:],  # the latest
         "embeddings": {space.key: {"kind": space.kind.value, **shape(embeddings[space.key])} for space in SPACES},
         "passages": len(body.passages),
     }
@@ -152,7 +147,7 @@ def _evolution(body: Body, history: Sequence[Envelope]) -> list[JsonObject]:
 
 
 def _realignment(before: UUID | None, goal: UUID, change: float) -> JsonObject:
-    if before is not None and change < MISALIGNED:
+    if before is not None and change < -0.15:
         return {"trigger": "MisalignmentDetected", "deltaA": rounded(change)}
     if before == goal:
         return {"trigger": "Recalibration"}

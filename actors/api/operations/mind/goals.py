@@ -18,11 +18,6 @@ from actors.runtime.types import JsonObject
 from events.spaces import SPACES
 from events.vocabulary import GoalDiscovered
 
-MAX_MEMBERS = 5
-"""Most central members of a goal that are listed."""
-SURE_ENOUGH = 0.5
-"""Confidence from which on goals are shown. Of 44 topics of a dozen short sentences each 17 are, from .6 on 12."""
-
 NO_STAR = (
     "Nothing serves a goal yet: discover_goals finds the North Star, among some ten memories of one thing at least"
 )
@@ -40,7 +35,8 @@ class DiscoverGoals(Params, frozen=True, kw_only=True):
     """
 
     namespace: Namespace = DEFAULT_NAMESPACE
-    min_confidence: Annotated[Share, Meta(description="Leave out less certain")] = SURE_ENOUGH
+    # From .5 on, 17 of 44 topics of a dozen short sentences each are shown, from .6 on 12.
+    min_confidence: Annotated[Share, Meta(description="Leave out less certain")] = 0.5
     max_goals: Annotated[int, Meta(ge=1, le=20, description="At most")] = 5
 
 
@@ -56,8 +52,6 @@ class GoalList(Reading, frozen=True, kw_only=True):
     """List the goals of a namespace and measure its drift, without writing to the log."""
 
     namespace: Namespace = DEFAULT_NAMESPACE
-    memories: Annotated[int, Meta(ge=1, le=2_000)] = 100
-    """How many of the latest memories drift is measured of."""
 
 
 class TriggerDriftCorrection(Params, frozen=True, kw_only=True):
@@ -102,7 +96,7 @@ async def get_alignment_drift(context: Context, params: GetAlignmentDrift) -> Js
 async def goal_list(context: Context, params: GoalList) -> JsonObject:
     """Return the goals of a namespace, the North Star, and its drift over time."""
     state = await ask(context.hub.comparator, ReadGoals(namespace=params.namespace))
-    measured = MeasureDrift(namespace=params.namespace, memories=params.memories, record=False)
+    measured = MeasureDrift(namespace=params.namespace, memories=100, record=False)
     report = None if state.star is None else await ask(context.hub.consolidator, measured, LONG_TIMEOUT)
     return {
         "namespace": params.namespace,
@@ -140,7 +134,7 @@ def _goal(found: GoalDiscovered) -> JsonObject:
         "goal_id": str(found.goal),
         **pick(found, "description", "level", "confidence", "coherence"),
         "member_count": len(found.members),
-        "members": [str(member) for member in found.members[:MAX_MEMBERS]],
+        "members": [str(member) for member in found.members[:5]],  # the most central
         "dominant_embedders": list(found.spaces),
         "parent_goal_id": str(found.parent) if found.parent else None,
     }

@@ -200,7 +200,6 @@ async def _earlier_undo(context: Context, params: UndoConsolidation, before: Req
 
 
 def _consolidation(wanted: Consolidate, run: RunResult, entries: runs.Entries) -> JsonObject:
-    """Return what a run did as an answer."""
     finished, counts = run.finished, run.finished.counts
     return {
         "run_id": str(finished.run),

@@ -91,12 +91,10 @@ class StoreCalendar(Reading, frozen=True, kw_only=True):
 
 JUDGED: Final = 2_048
 """Memories whose salience is asked for at once: other requests wait for some 17 ms, 8 µs for each."""
-MAX_JUDGED: Final = 10_000
-"""Latest memories among which a list by salience finds the most salient."""
 STARTS_AN_ID = re.compile(r"[0-9a-fA-F](-?[0-9a-fA-F]){0,31}-?", re.ASCII)
 """The first digits of an id, with its hyphens or without."""
 FEWEST_DIGITS = 6
-"""Of the start of an id: with fewer, the next memory that is stored may well make it ambiguous."""
+"""Digits that the start of an id must have: with fewer, the next memory that is stored may well make it ambiguous."""
 SHOWN_IDS = 5
 """Ids that are listed where several begin alike."""
 
@@ -128,7 +126,7 @@ async def memory_list(context: Context, params: MemoryList) -> JsonObject:
     if not params.oldest_first:
         order = order[::-1]
     if params.by_salience:
-        order = order[:MAX_JUDGED]
+        order = order[:10_000]  # the latest
         salience = await read_salience(context, [columns.memories[row] for row in order.tolist()])
         order = order[np.argsort(-salience, kind="stable")]
     page = order[params.offset : params.offset + params.limit]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from itertools import product
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, NamedTuple
 from uuid import UUID
 
 from msgspec import Meta
@@ -25,12 +25,6 @@ from events.vocabulary import LinksTraversed
 from projections.spaces.lexical import STOP_WORDS, stem_words
 from projections.spaces.lexical import words as tokens
 
-ALTERNATIVES = 3
-"""Further paths that are shown on request."""
-MAX_ENDS = 3
-"""Memories that words for one end may mean: of these, the best found pair that a path joins is chosen."""
-MIN_RELATIVE_SIMILARITY: Final = 2 / 3
-"""Of such a memory to the best one: a memory that shares one of several words is not meant."""
 MAX_EXAMINED = 2_000
 """Memories that are examined for causes before the paths are searched; the rest waits for a deep run."""
 
@@ -42,9 +36,9 @@ class End(NamedTuple):
 
     memory: UUID
     similarity: float | None = None
-    """To the words that found it; None for an id."""
+    """Its similarity to the words that found it; None for an id."""
     confidence: Confidence | None = None
-    """That what was found bears on these words; None also where no relevance is known."""
+    """How surely what was found bears on these words; None also where no relevance is known."""
 
 
 class Joined(NamedTuple):
@@ -203,7 +197,7 @@ async def _best_paths(context: Context, params: FindCausalPath, starts: list[End
                     namespace=None if params.namespace == EVERYWHERE else params.namespace,
                     max_hops=params.max_hops,
                     kind=kind,
-                    alternatives=ALTERNATIVES if params.include_alternatives else 0,
+                    alternatives=3 if params.include_alternatives else 0,
                 ),
             )
             if found.paths:
@@ -237,11 +231,12 @@ async def _resolve(context: Context, concept: str, parameter: str, namespace: st
 async def _search(context: Context, text: str, parameter: str, namespace: str | None) -> list[End]:
     await wait_until_ready(context)
     query = await parse_query(context, text, context.now(), context.search_filter(namespace))
-    found = await search(context, query, SearchProfile.AUTO, limit=MAX_ENDS, primed={})
+    # The best found pair of these that a path joins is chosen.
+    found = await search(context, query, SearchProfile.AUTO, limit=3, primed={})
     if not found.hits:
         raise NotFoundFault(f"No memory is found by '{parameter}'", parameter=parameter)
     confidence = found.relevance and found.relevance.confidence
-    least = MIN_RELATIVE_SIMILARITY * max(hit.similarity for hit in found.hits)
+    least = 2 / 3 * max(hit.similarity for hit in found.hits)  # a memory that shares one of several words is not meant
     return [End(hit.memory, hit.similarity, confidence) for hit in found.hits if hit.similarity >= least]
 
 

@@ -71,5 +71,4 @@ async def memory_similarity_matrix(context: Context, params: MemorySimilarityMat
 async def _compare(
     context: Context, reference: UUID, targets: tuple[UUID, ...], strategy: Strategy
 ) -> tuple[Comparison, ...]:
-    """Compare a memory with others."""
     return await ask(context.hub.comparator, Compare(reference=reference, targets=targets, strategy=strategy))

@@ -94,7 +94,6 @@ def node(memory: UUID, texts: Mapping[UUID, str]) -> JsonObject:
 
 
 def _edge(edge: Edge) -> JsonObject:
-    """Return the edge that leads to a node."""
     return {
         "edge_type": edge.relation,
         "edge_weight": rounded(edge.weight),

@@ -20,14 +20,13 @@ from actors.runtime.types import JsonObject
 from projections.mind.workspace import CAPACITY
 
 BYTES_PER_TOKEN = 3
-"""Of UTF-8 JSON. An assumption, since every model has its own tokens: rather too few bytes than too many."""
+"""Bytes of UTF-8 JSON in a token: an assumption, rather too low than too high, since every model has its own tokens."""
 FRAME = 110
 """Tokens of what stands around the results: count, cursor, latency and pulse."""
 _PAGING = {"cursor", "top_k", "max_tokens", "max_characters", "explain", "as_of"}
 """Parameters that may change from page to page; `as_of` if it still means the same moment."""
 LARGEST = 2**31
-"""Of the numbers in a cursor; a search writes no larger one."""
-_ENCODER = msgspec.msgpack.Encoder(uuid_format="bytes")
+"""The largest number that a search writes in a cursor."""
 Order = Annotated[float, Meta(ge=0, le=1)]
 
 
@@ -62,7 +61,7 @@ def first_page(params: SearchGraph, pool: int, asked_at: datetime, then: datetim
 
 def encode_cursor(page: Page) -> str:
     """Return the cursor of a page."""
-    return base64.urlsafe_b64encode(_ENCODER.encode(page)).decode()
+    return base64.urlsafe_b64encode(msgspec.msgpack.Encoder(uuid_format="bytes").encode(page)).decode()
 
 
 def decode_cursor(cursor: str, params: SearchGraph, then: datetime | None = None) -> Page:

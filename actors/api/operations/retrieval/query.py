@@ -35,7 +35,7 @@ class Query:
     hints: QueryHints
     """What the text says beside its embeddings: times, a rhythm, an end of a session, a speaker."""
     embeddings: dict[str, Embedding]
-    """By the key of each space in which it has one."""
+    """Its embedding in each space that has one, by the key of the space."""
     filter: Filter
     asked_at: datetime
     """The time that "yesterday" counts from, in the time zone whose calendar it means."""

@@ -124,7 +124,6 @@ async def _search_page(context: Context, params: SearchGraph, page: pagination.P
 
 
 def _cut(results: _Results, count: int) -> _Results:
-    """Return the first `count` hits of a search that asked for more."""
     hits, left = results.found.hits[:count], results.found.hits[count:]
     found = msgspec.structs.replace(results.found, hits=hits, more=results.found.more or bool(left))
     kept = {hit.memory for hit in hits}
@@ -243,7 +242,6 @@ def _result(terms: Collection[str], hit: Hit, entry: Entry, max_characters: int,
 
 
 def _explanation(found: Found) -> JsonObject:
-    """Return the applied weights, and the candidates and duration of each stage."""
     return {
         "weightsApplied": {key: rounded(weight) for key, weight in found.weights.items()},
         "stages": [

@@ -11,7 +11,7 @@ from actors.api.caller import Scope
 from actors.api.params.http import DEFAULT_ADDRESS, HttpListen
 from actors.api.params.parsing import parse
 from actors.cli.help import Group
-from actors.cli.options import Data, Embedder, Json, Models, location_of
+from actors.cli.options import AllowHost, BehindProxy, Data, Embedder, Json, Models, TlsCert, TlsKey, location_of
 from actors.cli.program import Panel, app, exit_on_error, folder_command, show
 from actors.cli.store_access import CommandError, NoStoreError, StoreLocation, check_models, open_store
 from actors.proxy.client import ClientError, client_of_hub
@@ -144,12 +144,10 @@ def route(
     ],
     listen: Annotated[str, typer.Option(metavar="HOST:PORT", help="Address of this server.")] = DEFAULT_ADDRESS,
     *,
-    tls_cert: Annotated[Path | None, typer.Option(help="Certificate chain for HTTPS, in PEM.")] = None,
-    tls_key: Annotated[Path | None, typer.Option(help="Private key of the certificate, in PEM.")] = None,
-    behind_proxy: Annotated[bool, typer.Option("--behind-proxy", help="A server in front of this speaks TLS.")] = False,
-    allow_host: Annotated[
-        list[str] | None, typer.Option(help="Another host name by which clients reach this server; may be repeated.")
-    ] = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    behind_proxy: BehindProxy = False,
+    allow_host: AllowHost = None,
 ) -> None:
     """Serve several hubs, each with its own namespaces, at one HTTP address.
 

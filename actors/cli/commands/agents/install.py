@@ -38,7 +38,7 @@ class Plan(NamedTuple):
 
     changes: list[Change]
     notes: list[str]
-    """For the person."""
+    """Sentences for the person."""
 
 
 @app.command(rich_help_panel=Panel.CONNECT)

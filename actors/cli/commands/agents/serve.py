@@ -16,7 +16,18 @@ import typer
 
 from actors.api.params.http import DEFAULT_ADDRESS, HttpListen
 from actors.api.params.parsing import parse
-from actors.cli.options import Data, Embedder, Log, Models, exported_option, typer_option
+from actors.cli.options import (
+    AllowHost,
+    BehindProxy,
+    Data,
+    Embedder,
+    Log,
+    Models,
+    TlsCert,
+    TlsKey,
+    exported_option,
+    typer_option,
+)
 from actors.cli.program import Panel, app, exit_on_error, folder_command
 from actors.cli.store_access import LONGEST, RETRY_INTERVAL, CommandError
 from actors.proxy import serve_command
@@ -81,10 +92,10 @@ def serve(
         str | None,
         typer.Argument(metavar="HOST:PORT", help=f"With --http; where it is served already, or {DEFAULT_ADDRESS}."),
     ] = None,
-    tls_cert: Annotated[Path | None, typer.Option(help="Certificate chain for HTTPS, in PEM.")] = None,
-    tls_key: Annotated[Path | None, typer.Option(help="Its private key.")] = None,
-    behind_proxy: Annotated[bool, typer.Option("--behind-proxy", help="A server in front of this speaks TLS.")] = False,
-    allow_host: Annotated[list[str] | None, typer.Option(help="Name of this server, as clients write it.")] = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    behind_proxy: BehindProxy = False,
+    allow_host: AllowHost = None,
     oauth_issuer: Annotated[str | None, typer.Option(metavar="URL", help=OAUTH_HELP)] = None,
     oauth_audience: Annotated[
         str | None,

@@ -32,8 +32,6 @@ MARKUP = re.compile(
 """Texts that the program writes into a person's turns."""
 _FOREIGN = re.compile(r"(?:Another Claude session sent a message:)?\s*<(?:teammate|cross-session)-message\b")
 """Begins a person's turn that another session wrote."""
-_SYNTHETIC = "<synthetic>"
-"""The model of what the program writes as the assistant, such as errors of the API."""
 
 
 class _Message(msgspec.Struct):
@@ -91,7 +89,7 @@ def read(file: Path, options: Options) -> Iterator[Record]:
             yield Skipped("other lines of the program")
         elif line.is_sidechain and not options.everything:
             yield Skipped("side chains")
-        elif line.is_meta or line.message.model == _SYNTHETIC:
+        elif line.is_meta or line.message.model == "<synthetic>":  # such as errors of the API
             yield Skipped("notes of the program")
         elif line.is_compact_summary:
             yield Skipped("summaries of turns before them")
@@ -134,7 +132,6 @@ def _turn(line: _Line, message: _Message, file: Path, number: int, options: Opti
 
 
 def _text(block: object, *, everything: bool) -> str | None:
-    """Return the text of a block; None if it is left out."""
     match block:
         case {"type": "text", "text": str(text)}:
             return text
@@ -149,7 +146,6 @@ def _text(block: object, *, everything: bool) -> str | None:
 
 
 def _title(line: _Line, file: Path, number: int, namespace: str | None, time: str | None) -> Iterator[Record]:
-    """Yield the title or summary of a session as a memory of its own."""
     title = line.summary or line.custom_title or line.ai_title
     if not title or not title.strip():
         yield Skipped("other lines of the program")

@@ -114,7 +114,6 @@ def _turn(payload: JsonObject, *, everything: bool) -> tuple[str, str] | Skipped
 
 
 def _is_before(turn: object, session: str) -> bool:
-    """Tell whether a turn began before a session did, by the times in their ids."""
     try:
         ids = [UUID(str(turn)), UUID(session)]
     except ValueError:
