@@ -14,6 +14,7 @@ from actors.runtime.types import JsonObject
 
 SIMILAR = 5
 NEIGHBOURS = 60
+IN_GRAPH = 30
 EVENTS = 100
 
 
@@ -55,7 +56,7 @@ async def image(request: Request) -> Response:
 async def graph(request: Request) -> Response:
     """Show what surrounds a memory."""
     depth = number(chosen(request, "depth"), "depth", 2, 1, 3)
-    found = await operate(request, "graph/neighborhood", id=identifier(request), depth=depth, limit=30)
+    found = await operate(request, "graph/neighborhood", id=identifier(request), depth=depth, limit=IN_GRAPH)
     centre, neighbours = found["center"], found["neighbors"]
     return render(
         request,
