@@ -206,6 +206,16 @@ def test_an_empty_folder_is_refused_instead_of_taking_the_current_one(
     assert "it is empty" in done.stderr
 
 
+@sampled("arguments", [("serve",), ("store", "Bo sleeps."), ("install", "--all")])
+def test_a_folder_whose_path_is_not_utf_8_is_refused(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    command = [COMMAND, *arguments, "--data", os.fsencode(tmp_path) + b"/d\xe9p\xf4t"]
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
+    assert "its path isn't UTF-8" in done.stderr
+
+
 def test_an_import_of_an_empty_name_does_not_read_the_current_folder(tmp_path: Path) -> None:
     here, store = tmp_path / "here", tmp_path / "store"
     here.mkdir()
