@@ -19,6 +19,7 @@ PROCESSOR: Final = Path("/proc/cpuinfo")
 
 def app() -> None:
     """Run the command line of this process, and end it."""
+    _open_closed_streams()
     status: list[int] = []
     atexit.register(_leave, status)  # first, so that it is called last
     try:
@@ -29,11 +30,22 @@ def app() -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # the command is done: another Ctrl-C ends the process, silently
 
 
+def _open_closed_streams() -> None:
+    """Open standard streams that the caller closed, as by `<&-`, before files and sockets get their numbers.
+
+    Input is empty, and nothing is written: for output that is an error, as everywhere.
+    """
+    for name, access in (("stdin", os.O_RDONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, os.fdopen(os.open(os.devnull, access), mode, encoding="utf-8"))
+
+
 def _leave(status: list[int]) -> None:
     """End a process whose status is known. To free all its objects first takes a tenth of a short command's time."""
     if status:
         for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError, AttributeError):  # full, closed, or None if the caller closed it
+            with suppress(OSError, ValueError):  # full or closed
                 stream.flush()
         os._exit(status[0])
 
@@ -56,9 +68,6 @@ def _run(status: list[int]) -> None:
     from actors.cli.commands import program
     from events.wording import reason
 
-    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] -- closed by the caller, as by `>&-`
-        # Writes fail, so that what prints an answer ends with an error, as everywhere.
-        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal or a pipe need not be UTF-8, as on Windows
     try:

@@ -49,6 +49,10 @@ def store_folder(name: str) -> Path:
     """Return the folder of a store, or of models."""
     if os.path.isfile(named(name)):
         raise typer.BadParameter(f"'{name}' is a file, not a folder")
+    try:
+        str(Path(name).absolute()).encode()
+    except UnicodeEncodeError:  # neither DuckDB nor JSON can name it
+        raise typer.BadParameter("its path isn't UTF-8; rename it, or choose another one") from None
     return Path(name)
 
 

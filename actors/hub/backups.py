@@ -1,7 +1,8 @@
 """Automatic backups: a verified copy of the store after each deep sleep, of which the latest are kept.
 
 They are beside the store's folder, in `<name>.backups`, so that nothing that replaces or moves the folder takes them
-along. They are off until somebody asks for them: a backup keeps what is erased later (`events.recovery.backup`).
+along. They are off until somebody asks for them: a backup keeps what is erased later (`events.recovery.backup`). Those
+of another store that was at the path before are never deleted.
 """
 
 import os
@@ -18,6 +19,7 @@ from events.recovery.backup import back_up, is_backup
 from events.recovery.safety_copy import SafetyCopy, backups_folder, safety_copies
 from events.storage import replacement
 from events.storage.duckdb_log import DuckDBLog
+from events.storage.durable import latest_head, parse_slots
 from events.storage.log import Log, LogError
 from events.verify.verification import verify
 
@@ -88,7 +90,7 @@ class Backups:
             if problems := verify(target, passphrase(), lambda _done, _total: check_cancelled()).problems:
                 raise LogError(f"the copy is damaged: {problems[0].file}: {problems[0].what}")
             unverified.pop_all()
-        for old in self._made()[:-keep]:
+        for old in [one for one in self._made() if _is_of(log, one)][:-keep]:
             self._delete(old)
 
     def _made(self) -> list[Path]:
@@ -107,6 +109,14 @@ class Backups:
         doomed = replacement.partial_folder(backup)  # a crash leaves nothing that looks like a backup
         backup.rename(doomed)
         shutil.rmtree(doomed)
+
+
+def _is_of(log: Log, backup: Path) -> bool:
+    """Return whether a log holds what a backup does; not if another store was at its path, or a later state of it."""
+    with suppress(OSError, LogError):
+        head = latest_head(parse_slots((backup / "head").read_bytes()))
+        return head is not None and log.head_at(head.seq) == head
+    return False
 
 
 def _megabytes(*folders: Path) -> float:

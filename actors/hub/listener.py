@@ -5,7 +5,9 @@ Each connection is a session of its own and uses the same line protocol as stdin
 
 from __future__ import annotations
 
+import os
 import select
+import signal
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
@@ -22,6 +24,7 @@ from mcp.server.stdio import stdio_server
 from actors.api.mcp.flow_control import TOO_LONG
 from actors.proxy.endpoint import CHUNK, HUB_INFO, MAX_LINE, SOCKET, HubInfo, is_own, socket_path
 from actors.runtime.actor import LOGGER
+from events.storage.durable import is_in_place
 
 if TYPE_CHECKING:
     from anyio.abc import SocketStream, TaskGroup
@@ -175,6 +178,8 @@ class Connections:
 async def listen(folder: Path, converse: Converse, info: HubInfo) -> AsyncIterator[Connections]:
     """Listen while inside; remove the socket on exit. One that was deleted is made again.
 
+    Where the folder was moved or deleted, the process sends itself SIGTERM: its path may be that of another store.
+
     Requires that this process has the store open: an existing socket is then a dead process's and is replaced.
     Connections of other users are closed without a byte.
 
@@ -182,14 +187,15 @@ async def listen(folder: Path, converse: Converse, info: HubInfo) -> AsyncIterat
         OSError: The socket can't be created.
     """
     connections = Connections()
+    in_place = _watch(folder)
     with ExitStack() as stack:
         info.write(folder)
-        stack.callback((folder / HUB_INFO).unlink, missing_ok=True)
+        stack.callback(_remove, folder / HUB_INFO, in_place)
         listener = await _bind(folder)
-        stack.callback((folder / SOCKET).unlink, missing_ok=True)
+        stack.callback(_remove, folder / SOCKET, in_place)
         async with listener, anyio.create_task_group() as group:
             serve = partial(_serve_connection, connections, converse)
-            group.start_soon(_accept, folder, listener, connections, serve, group)
+            group.start_soon(_accept, folder, in_place, listener, connections, serve, group)
             yield connections
             connections.mute()
             group.cancel_scope.cancel()
@@ -197,6 +203,7 @@ async def listen(folder: Path, converse: Converse, info: HubInfo) -> AsyncIterat
 
 async def _accept(
     folder: Path,
+    in_place: Callable[[], bool],
     listener: SocketListener,
     connections: Connections,
     serve: Callable[[SocketStream], Awaitable[None]],
@@ -206,12 +213,16 @@ async def _accept(
     while True:
         async with listener, anyio.create_task_group() as accepting:
             accepting.start_soon(listener.serve, serve, group)
-            while (folder / SOCKET).exists() and not connections.finishing.is_set():
+            while in_place() and (folder / SOCKET).exists() and not connections.finishing.is_set():
                 with anyio.move_on_after(0.5):
                     await connections.finishing.wait()
             accepting.cancel_scope.cancel()
         if connections.finishing.is_set():
-            (folder / SOCKET).unlink(missing_ok=True)
+            _remove(folder / SOCKET, in_place)
+            return
+        if not in_place():
+            LOGGER.warning("%s was moved or deleted while it was in use; this process ends", folder)
+            os.kill(os.getpid(), signal.SIGTERM)
             return
         try:
             listener = await _bind(folder)
@@ -219,6 +230,17 @@ async def _accept(
             LOGGER.warning("the socket was deleted, and can't be made again: %s", error)
             return
         LOGGER.warning("%s was deleted while it was in use; it is made again", folder / SOCKET)
+
+
+def _watch(folder: Path) -> Callable[[], bool]:
+    """Return a function that tells whether the folder is still in its place."""
+    return partial(is_in_place, folder, folder.stat())
+
+
+def _remove(path: Path, in_place: Callable[[], bool]) -> None:
+    """Delete a file of the folder, unless another one is in its place."""
+    if in_place():
+        path.unlink(missing_ok=True)
 
 
 async def _serve_connection(connections: Connections, converse: Converse, stream: SocketStream) -> None:

@@ -160,6 +160,7 @@ def parse_plain(arguments: Sequence[str], environment: Mapping[str, str] = os.en
                 if (value := last.get(option.name)) is not None
             },
         )
+        str(command.folder.absolute()).encode()
     except (getopt.GetoptError, KeyError, ValueError):
         return None
     is_file = os.path.isfile(command.folder)

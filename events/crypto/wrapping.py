@@ -233,4 +233,4 @@ def _derive(layout: _Layout, passphrase: str, salt: bytes, cost: _Cost) -> bytes
     else:
         n, r, p = cost
         kdf = Scrypt(salt=salt, length=_KEY, n=n, r=r, p=p)
-    return kdf.derive(passphrase.encode())
+    return kdf.derive(passphrase.encode(errors="surrogateescape"))  # the bytes of the environment, whatever its locale

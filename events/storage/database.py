@@ -85,6 +85,7 @@ def connect(path: Path, *, read_only: bool = False, creates: bool = True) -> duc
     """
     database = duckdb.connect(":memory:", config=_CONFIG)
     quoted = str(path).replace("'", "''")
+    is_new = not read_only and not path.exists()
     try:
         # Leave a damaged log as it was found: `DuckDBLog.close` checkpoints a sound one.
         database.execute("PRAGMA disable_checkpoint_on_shutdown")
@@ -94,7 +95,10 @@ def connect(path: Path, *, read_only: bool = False, creates: bool = True) -> duc
             create_schema(database)
     except QUERY_ERRORS as error:
         database.close()
-        raise _open_error(path, error) from error
+        failure = _open_error(path, error)
+        if is_new and isinstance(failure, _UnreadableError):
+            path.unlink(missing_ok=True)  # a full disk leaves a file without header, which nothing opens
+        raise failure from error
     return database
 
 

@@ -15,7 +15,7 @@ from events.crypto.key_file import remove_leftovers
 from events.crypto.keys import KeyRing, KeyUnreadableError
 from events.recovery.salvage import Salvage, Spare, describe_damage, readable_keys
 from events.storage import chain, database, replacement
-from events.storage.durable import HeadFile, check_files, check_private, latest_head
+from events.storage.durable import HeadFile, check_files, check_private, is_in_place, latest_head
 from events.storage.format import check_format, write_format
 from events.storage.log import Draft, Envelope, Head, LogBehindError, LogCorruptError, LogDamagedError, LogError
 from events.storage.room import Room
@@ -67,6 +67,7 @@ class DuckDBLog:
                 # To create what a damaged write-ahead log hides would cut off the rest of it.
                 self._database = stack.enter_context(closing(database.connect(path, creates=False)))
                 path.chmod(0o600)  # DuckDB applies the umask
+                self._opened = path.stat()
                 self._parse = database.caching_parser(self._database)
                 self._writer = self._database.cursor()
                 remove_leftovers(folder / "keys")
@@ -192,7 +193,7 @@ class DuckDBLog:
 
     def checkpoint(self, least: int = 0) -> None:
         """Fold the write-ahead log into the main file, and release memory; takes up to a second."""
-        if self._salvage is None and self._unfolded >= least:
+        if self._salvage is None and self._unfolded >= least and self._is_in_place():
             with self.cursor() as cursor, self._writing:
                 cursor.execute("CHECKPOINT log")
                 database.release_memory(cursor)
@@ -267,6 +268,10 @@ class DuckDBLog:
             finally:
                 self._writing.release()
 
+    def _is_in_place(self) -> bool:
+        """Return whether DuckDB, which finds its write-ahead log by name, finds the one of this file."""
+        return is_in_place(self.folder / database.DATABASE, self._opened)
+
     def _check_open(self) -> None:
         if self._closed:
             raise LogError("the log is closed")
@@ -275,3 +280,5 @@ class DuckDBLog:
         self._check_open()
         if self.read_only is not None:
             raise LogError(self.read_only)
+        if not self._is_in_place():
+            raise LogError(f"{self.folder} was moved, replaced or deleted while it was in use: open it again")

@@ -30,6 +30,14 @@ _SLOT: Final = struct.Struct("<q32s")
 _CRC: Final = struct.Struct("<I")
 
 
+def is_in_place(path: Path, opened: os.stat_result) -> bool:
+    """Return whether a path still leads to the file or folder that was opened there: not if one above was moved."""
+    try:
+        return os.path.samestat(path.stat(), opened)
+    except OSError:
+        return False
+
+
 def _open(path: Path) -> FileIO:
     """Open or create a file that only its owner may read."""
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)

@@ -120,6 +120,17 @@ def test_a_command_whose_output_was_never_open_ends_with_an_error(tmp_path: Path
     assert (done.returncode, done.stderr) == (1, "context-graph: Bad file descriptor\n")
 
 
+@sampled("arguments", [("store", "-"), ("import", "-"), ("review",), ("serve", "--linger", "0")])
+def test_input_that_was_never_open_is_empty(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    def ended(source: str) -> tuple[int, str, str]:
+        command = ["/bin/sh", "-c", f'"$0" "$@" {source}', COMMAND, *arguments, "--data", str(tmp_path)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    run_json(tmp_path, "store", "Mara's dog is called Bo.")
+    assert ended("<&-") == ended("</dev/null")
+
+
 def test_help_lists_all_commands_by_what_they_are_for() -> None:
     shown = subprocess.run([COMMAND, "--help"], capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
     places = [shown.index(f"\n{panel.value}:\n") for panel in Panel]
@@ -193,6 +204,16 @@ def test_an_empty_folder_is_refused_instead_of_taking_the_current_one(
     assert (done.returncode, done.stdout, list(tmp_path.iterdir())) == (2, "", [])
     assert "'--data'" in done.stderr
     assert "it is empty" in done.stderr
+
+
+@sampled("arguments", [("serve",), ("store", "Bo sleeps."), ("install", "--all")])
+def test_a_folder_whose_path_is_not_utf_8_is_refused(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    command = [COMMAND, *arguments, "--data", os.fsencode(tmp_path) + b"/d\xe9p\xf4t"]
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
+    assert "its path isn't UTF-8" in done.stderr
 
 
 def test_an_import_of_an_empty_name_does_not_read_the_current_folder(tmp_path: Path) -> None:

@@ -167,6 +167,13 @@ def test_with_a_limit_of_the_size_of_files_nothing_is_stored_searches_go_on_and_
     assert run_json(data, "status")["memories"]["live"] == 2
 
 
+def test_a_store_that_could_not_be_created_is_created_once_there_is_room(tmp_path: Path) -> None:
+    store = [COMMAND, "store", HELLO, "--no-hub", "--data", str(tmp_path / "new")]
+    full = subprocess.run(["prlimit", "--fsize=4096", *store], capture_output=True, text=True, check=False)
+    assert (full.returncode, "File too large" in full.stderr) == (1, True)
+    subprocess.run(store, capture_output=True, timeout=PATIENCE, check=True)
+
+
 def test_a_write_that_fails_in_the_middle_ends_the_hub_but_is_answered_and_loses_nothing(
     window: Open, data: Path
 ) -> None:

@@ -1,8 +1,10 @@
 """What a person does to keep a store: check it, copy it, put it back, lock it; and all commands beside a server."""
 
 import json
+import os
 import re
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ import pytest
 
 from actors.hub.composition import open_hub
 from actors.store.messages import TakeSnapshot
-from tests.acceptance.conftest import PATIENCE, Server
+from tests.acceptance.conftest import COMMAND, PATIENCE, Server
 from tests.actors.cli.conftest import run, run_json
 
 DOG = "Mara's dog is called Bo."
@@ -182,6 +184,14 @@ def test_behind_a_passphrase_nothing_opens_without_it(
     assert run(kept, "passphrase", "--remove").exit_code == 0
     monkeypatch.delenv("CONTEXT_GRAPH_PASSPHRASE")
     assert contents(kept, "Where is the key?")[0] == KEY
+
+
+@pytest.mark.parametrize("given", ["Schlüssel im Schrank".encode(), b"Schl\xfcssel im Schrank"])
+def test_a_passphrase_is_the_bytes_of_its_variable_in_every_locale(tmp_path: Path, given: bytes) -> None:
+    for locale in ({"LC_ALL": "C.UTF-8"}, {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}):
+        command = [COMMAND, "store", DOG, "--no-hub", "--data", str(tmp_path / "data")]
+        environment = os.environ | locale | {"CONTEXT_GRAPH_PASSPHRASE": os.fsdecode(given)}
+        subprocess.run(command, env=environment, capture_output=True, timeout=PATIENCE, check=True)
 
 
 def test_a_new_store_is_behind_the_passphrase_from_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ import pytest
 from context_graph import ContextGraphError, Memory
 
 from actors.proxy.endpoint import SOCKET, read_hub_info
-from tests.acceptance.conftest import COMMAND, PATIENCE, Open, hubs, listens, stored
+from tests.acceptance.conftest import COMMAND, PATIENCE, Open, gone, hubs, listens, stored
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks for processes in /proc")
 
@@ -96,6 +96,22 @@ def test_a_socket_that_is_deleted_is_made_again_and_the_hub_stays(window: Open, 
     assert hubs(data) == [info.pid if info else None]
     assert (data / SOCKET).stat().st_mode & 0o777 == 0o600
     assert stored(server) == stored(second) == 0
+
+
+def test_a_hub_whose_folder_was_moved_ends_and_costs_the_store_in_its_place_nothing(window: Open, data: Path) -> None:
+    stored(window().greeted())
+    (hub,) = hubs(data)
+    os.kill(hub, signal.SIGSTOP)
+    moved = data.rename(data.with_name("moved"))
+    server = window().greeted()
+    memory = server.call("store_memory", content="The cellar key lies under the mat.")["structuredContent"]
+    os.kill(hub, signal.SIGCONT)
+    gone(moved)
+    (successor,) = hubs(data)
+    os.kill(successor, signal.SIGKILL)
+    results = server.call("search_graph", query="Where is the cellar key?")["structuredContent"]["results"]
+    assert [found["fingerprintId"] for found in results] == [memory["fingerprintId"]]
+    assert run(moved, "verify").stdout.startswith("sound")
 
 
 def test_requests_before_the_end_of_input_are_answered(window: Open, data: Path) -> None:

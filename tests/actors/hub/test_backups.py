@@ -1,6 +1,7 @@
 """Backups after deep sleep, as those see them who ask the store."""
 
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,14 @@ from actors.hub.serve import back_up_if_due
 from actors.runtime.ask import ask
 from actors.runtime.faults import InvalidParamsFault
 from actors.scheduler.messages import ReadSchedule
-from events.recovery.backup import restore
+from events.recovery.backup import back_up, restore
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Log
 from events.verify.verification import verify
 from events.vocabulary.values import Mode
 from tests.actors.conftest import Agent, Connect, loaded
 from tests.events.memory_log import MemoryLog
+from tests.events.samples import draft, stored
 
 pytestmark = pytest.mark.anyio
 
@@ -84,6 +86,21 @@ async def test_each_deep_sleep_is_followed_by_one_backup_and_the_latest_are_kept
     log = DuckDBLog(tmp_path / "other")
     assert first["memory_id"] in {str(envelope.id) for envelope in log.read()}
     log.close()
+
+
+async def test_backups_of_another_store_that_was_in_the_folder_before_stay(
+    agent: Agent, sleep_deeply: Sleep, tmp_path: Path
+) -> None:
+    before = tmp_path / "store.backups" / "20200101T020000.000000Z"
+    with closing(DuckDBLog(tmp_path / "lost")) as lost:
+        lost.append([draft(stored("The deed of the boathouse is in the safe."))])
+        back_up(lost, before)
+    await agent.request("memory/inject", content=LETTERS[0])
+    await agent.request("store/schedule", backups=1)
+    await sleep_deeply()
+    await agent.request("memory/inject", content=LETTERS[1])
+    made = (await sleep_deeply())["made"]
+    assert (made[0], len(made)) == (str(before), 2)
 
 
 async def test_a_backup_that_cannot_be_checked_is_a_warning_and_the_next_sleep_makes_one(

@@ -145,6 +145,19 @@ def test_a_kill_in_the_middle_of_appends_loses_nothing_that_was_acknowledged(fol
         assert len(envelopes) % 3 == 0  # all of a batch or none of it
 
 
+def test_a_log_whose_folder_was_moved_writes_nothing_where_it_was(log: DuckDBLog, folder: Path) -> None:
+    fill(log, 2)
+    moved = folder.rename(folder.with_name("moved"))
+    folder.mkdir()
+    (folder / "log.duckdb.wal").write_text("of another log")
+    with pytest.raises(LogError, match="was moved"):
+        fill(log, 1)
+    log.close()
+    assert (folder / "log.duckdb.wal").read_text() == "of another log"
+    with closing(DuckDBLog(moved)) as again:
+        assert again.head.seq == 2
+
+
 @pytest.mark.parametrize(
     "statement",
     [
