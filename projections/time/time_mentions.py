@@ -66,7 +66,8 @@ class QueryHints(msgspec.Struct, frozen=True, kw_only=True):
     subject: str = ""
     """Its subject, where that is shorter than its text."""
     kind: tuple[str, ...] = ()
-    """Words that statements use, if it asks for all of their kind, as for all decisions."""
+    """Words by which statements name their kind, if it asks for all of one, as for all decisions; its subject has these
+    and further words."""
     words: frozenset[str] = frozenset()
     """Its casefolded words, which may include names of speakers."""
     numbers: tuple[str, ...] = ()
@@ -131,12 +132,11 @@ class TimeMentions:
     def time_scores(self, intervals: Sequence[Interval], rows: Rows) -> Scores:
         """Return how well each of these rows matches one of the intervals, in [0, 1], shape (rows,).
 
-        The best of its own intervals counts: exp(-gap / decay), times a power of the overlap's share of the union. A
-        memory created within a month or less counts in full: each of its days is a time of it.
+        The best of its own intervals counts: exp(-gap / decay), times a power of the overlap's share of the union. What
+        is within a month or less counts in full: each of its days is a time of it.
         """
         indices, lengths = self._slices.indices(rows)
         start, end = self._days.array[indices].T
-        created = (np.cumsum(lengths) - lengths)[lengths > 0]
         scores = np.zeros(len(indices))
         for since, until in _days(intervals):
             gap = np.maximum(0.0, np.maximum(start - until, since - end))
@@ -145,9 +145,10 @@ class TimeMentions:
             near = np.exp(-gap / max(1.0, _DECAY * (until - since)))
             is_sharp = until - since <= A_MONTH / DAY
             if is_sharp:
-                share[created[(since <= start[created]) & (end[created] <= until)]] = 1.0
+                share[(since <= start) & (end <= until)] = 1.0
             np.maximum(scores, near * share ** (_SHARP_EXPONENT if is_sharp else _OVERLAP_EXPONENT), out=scores)
-        scores[created] *= _CREATED_WEIGHT
+        created = np.cumsum(lengths) - lengths
+        scores[created[lengths > 0]] *= _CREATED_WEIGHT
         return reduce_rows(np.maximum, scores, lengths).astype(np.float32)
 
     def within(self, intervals: Sequence[Interval], rows: Rows) -> Mask:

@@ -27,7 +27,7 @@ from actors.comparator.search.relevance import (
     estimate,
     names_something_else,
     relevance_by_words,
-    tells_of_kind,
+    use_words,
 )
 from actors.comparator.search.versions import latest_versions, version_bonus, without_superseded
 from actors.comparator.search.weights import applied_weights, by_space
@@ -173,7 +173,7 @@ def _relevance(
     if period.asks_for_all(request.hints):
         return period.period_relevance(atlas, request.hints, rows)
     if request.hints.kind:
-        return LEAST if tells_of_kind(atlas, request, rows[:NAMING]).any() else NOTHING_FOUND
+        return LEAST if use_words(atlas, request, request.hints.kind, rows[:NAMING]).any() else NOTHING_FOUND
     relevance = estimate(atlas, request, similarities, rows, eligible)
     if relevance is None:
         return None
@@ -240,7 +240,7 @@ def _order(candidates: fusion.Candidates, given: _Given, turns: Rows, later: Map
         candidates.score_around(neighbours, in_session, relying)
     contributions = candidates.contributions(given.weights)
     if request.hints.kind:
-        of_kind = np.float32(KIND_BONUS) * tells_of_kind(atlas, request, rows)
+        of_kind = np.float32(KIND_BONUS) * use_words(atlas, request, request.hints.subject.split(), rows)
         contributions[E6] = contributions.get(E6, np.float32(0)) + of_kind
     fused = _add_time(contributions, atlas, request.hints, rows)
     bonuses = {"context": fusion.neighbour_bonus(fused, neighbours, in_session, relying)}

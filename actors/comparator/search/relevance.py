@@ -12,7 +12,7 @@ query's words whole, and those of English don't prevail, a third regression coun
 It reads by how much the best result is more similar than others in the language, and which words of the query it has.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import exp, log
 from pathlib import Path
 from typing import Final
@@ -180,10 +180,10 @@ def relevance_by_words(atlas: Atlas, request: Search, rows: Rows) -> Relevance |
     return None
 
 
-def tells_of_kind(atlas: Atlas, request: Search, rows: Rows) -> Mask:
-    """Return which rows use a word of the kind of statement that a question asks for, shape (rows,)."""
+def use_words(atlas: Atlas, request: Search, words: Iterable[str], rows: Rows) -> Mask:
+    """Return which rows contain one of these words of a query, shape (rows,)."""
     found = np.zeros(len(rows), np.bool_)
-    for word in request.hints.kind:
+    for word in words:
         found |= contain_words(atlas, request.embeddings, word, rows)
     return found
 

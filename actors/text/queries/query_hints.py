@@ -245,7 +245,9 @@ def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -
     latest = not intervals and asks_for_latest(query)
     session = session_asked(query)
     time_only = bool(intervals) and is_general(rest)
-    kind = () if time_only else asked_kind(rest)
+    subject = _without_last(causal_subject(query)) if latest else ""
+    if kind := None if time_only else asked_kind(rest):
+        subject = " ".join(kind.words)
     return QueryHints(
         direction=causal_direction(query),
         intervals=intervals,
@@ -263,6 +265,6 @@ def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -
         # As those of issues, without years and single digits.
         numbers=tuple(one for one in _NUMBER.findall(rest) if not _NO_IDENTIFIER.fullmatch(one)),
         digits=_numbers_of_things(rest) if _asks(query) else (),
-        kind=kind,
-        subject=" ".join(kind) or (_without_last(causal_subject(query)) if latest else ""),
+        kind=kind.naming if kind else (),
+        subject=subject,
     )

@@ -22,6 +22,7 @@ FIRST: Final = frozenset("my our".split())
 THIRD: Final = frozenset("his her their its".split())
 _PRONOUNS: Final = FIRST | THIRD
 _DETERMINERS: Final = _PRONOUNS | frozenset("the a an your this that these those all".split())
+_PLURAL: Final = re.compile(r"[^\W\diou]s$(?<!ss)")
 _PLURAL_TIMES: Final = frozenset(time for time in TIMES if time.endswith("s") and time[:-1] in TIMES)
 _BORDERS: Final = STOP_WORDS | _DETERMINERS | _EACH | _PLURAL_TIMES
 TIME_STEMS: Final = frozenset(stem_words([*TIMES]))
@@ -55,6 +56,8 @@ class Phrase(NamedTuple):
     """The word before it, casefolded; empty at the start."""
     after: str
     """All words between it and the phrase before, without determiners."""
+    plural: bool
+    """Whether its last word looks like a plural: "backups", but not "class" or "status"."""
     scope: bool
     """Whether it can restrict a statement: a quantity ("for 3 days") and a date ("on Monday") can't."""
 
@@ -149,5 +152,6 @@ def _phrase(borders: list[_Token], run: Iterable[_Token], verb: int) -> Phrase |
         start=first.start,
         follows=borders[-1].word if borders else "",
         after=" ".join(between),
+        plural=bool(words) and _PLURAL.search(words[-1]) is not None,
         scope=preposition in {"", RECURRING} or not (counts or first.word in TIMES),
     )

@@ -7,7 +7,7 @@ verb at once ("lives in Bonn"), or where nothing else differs.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -23,11 +23,13 @@ _NO_HEADS: Final = frozenset(
 _PRONOUN: Final = re.compile(r"\b(?:he|she|they)\b")
 _VERSIONS: Final = frozenset(stem_words("old new former current previous latest another".split()))
 """Modifiers that tell versions of one thing apart, not two things."""
-_CONDITION: Final = re.compile(r"[^,;:.!?]*\b(?:if|unless|whenever)\b(?! I\b)", re.IGNORECASE)
-"""A condition in the first clause of a statement; "if I remember right" is none."""
-_THIS_TIME: Final = re.compile(
-    r"(?<!from )(?<!since )(?<!of )(?<!starting )\bthis (?:once|time|week|weekend|month)\b", re.IGNORECASE
+_CONDITION: Final = re.compile(
+    r"[^,;:.!?]*(?<!as )(?<!even )(?<!sure )(?<!wonder )\b(?:if|unless|whenever)\b(?! (?:any\w*|I|some\w+|we|you)\b)",
+    re.IGNORECASE,
 )
+"""A condition of the fact in the first clause; "if I remember right" and "if you need it" are none."""
+_THIS_TIME: Final = re.compile(r"\W*(?:(?:just|only|but) )?this (?:once|time|week|weekend|month)\b", re.IGNORECASE)
+"""Opens what holds once; inside a text it may say when something changed."""
 
 _CODE: Final = re.compile(r"[^\W\d][^\W\d_-]*+[-_]?\d")
 """Begins a word that is the name of one of several: "F-03", "L227F", "PR-12"; "10am" is a value."""
@@ -66,16 +68,16 @@ def are_of_different_subjects(
         later={stem for phrase in right for stem in phrase.stems},
         told={stem for phrase in left if not phrase.before for stem in phrase.stems},
     )
-    is_change = later.announces_change or bool(later.ends)
-    if left and right and _is_exception(left, right, known.earlier, is_change=is_change):
+    if left and right and _is_exception(earlier, later, known.earlier):
         return True
     if _CONDITION.match(later.text) and not _CONDITION.match(earlier.text):
         return True
-    if _THIS_TIME.search(later.text) and any(phrase.preposition == RECURRING for phrase in left):
+    recurs = [any(phrase.preposition == RECURRING for phrase in side) for side in (left, right)]
+    if _THIS_TIME.match(later.text) and recurs == [True, False]:
         return True
     if left and right and _has_other_head(left[0], right[0], earlier, later):
         predicates = [{stem for phrase in side[1:] for stem in phrase.stems} for side in (left, right)]
-        if not is_change or not predicates[0].isdisjoint(predicates[1]):
+        if not (later.announces_change or later.ends) or not predicates[0].isdisjoint(predicates[1]):
             return True
     return any(
         _are_other_kinds(one, other, known) or (not (is_value(one) or is_value(other)) and _exclude(one, other, known))
@@ -136,21 +138,26 @@ def _narrows(one: Phrase, other: Phrase, stems: set[str]) -> bool:
     return is_subject and not stems.issuperset(added) and _VERSIONS.isdisjoint(added)
 
 
-def _is_exception(left: Sequence[Phrase], right: Sequence[Phrase], stems: set[str], *, is_change: bool) -> bool:
-    """Return whether a later statement is about a part of what an earlier one is about: a kind, or a time that recurs.
+def _is_exception(earlier: Statement, later: Statement, stems: set[str]) -> bool:
+    """Return whether a later statement is about a part of what an earlier one is about: a kind, or some weekdays.
 
-    "Passwords expire" is about all of them, so "Passwords of services no longer expire" is an exception. "The password"
-    is a single one, and "The password for the house is now …" may name it more fully.
+    "Passwords expire" is about all of them, so "Passwords of services no longer expire" is an exception. "Dinner" or
+    "the password" is a single one, and "The password for the house is now …" may name it more fully.
+
+    `stems` are those of the phrases of the earlier statement; both have phrases.
     """
-    is_general = left[0].before and not left[0].follows
-    if _narrows(left[0], right[0], stems) and (is_general or not is_change):
+    left, right = phrases(earlier), phrases(later)
+    one, other = left[0], right[0]
+    is_name = any(word.kind == "name" and word.key == one.stems[-1] for word in earlier.words)
+    is_general = one.before and one.plural and not one.follows and not is_name
+    if _narrows(one, other, stems) and (is_general or not (later.announces_change or later.ends)):
         return True
-    if right[0].before and right[0].preposition == RECURRING and stems.isdisjoint(right[0].stems):
-        return all(phrase.preposition != RECURRING for phrase in left)
+    if other.before and other.preposition == RECURRING and not DAYS.isdisjoint(other.stems):
+        return DAYS.isdisjoint(stems)
     return is_general and any(
-        head.stems[-1] == left[0].stems[-1] and other.before and other.after in COMPLEMENTS and other.scope
-        for head, other in pairwise(right)
-        if stems.isdisjoint(other.stems)
+        head.stems[-1] == one.stems[-1] and added.before and added.after in COMPLEMENTS and added.scope
+        for head, added in pairwise(right)
+        if stems.isdisjoint(added.stems)
     )
 
 

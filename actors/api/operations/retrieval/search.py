@@ -60,8 +60,10 @@ async def search_graph(context: Context, params: SearchGraph) -> JsonObject:
     terms = question_terms(query.text)
     results = [_result(terms, hit, entry, length, explain=params.explain) for hit, entry in hits]
     answer: JsonObject = {"profile": found.profile.value, **relevance_of(found.relevance)}
-    if (read_as := ", ".join(query.hints.kind) or query.text) != params.query:
-        answer["read_as"] = read_as
+    if query.hints.kind:
+        answer["read_as"] = ", ".join(query.hints.subject.split())
+    elif query.text != params.query:
+        answer["read_as"] = query.text
     if params.explain:
         answer |= _explanation(found)
     fitting = results

@@ -525,6 +525,12 @@ async def test_an_exception_leaves_the_rule_standing(mind: Mind, rule: str, exce
         ("The alarm code is 4417.", "The alarm code for the boathouse is now 9026."),
         ("Tents cost 20 euros a night.", "Tents now cost 26 euros a night, if I remember right."),
         ("The sauna is heated on Thursdays.", "From this week on the sauna is heated on Wednesdays."),
+        ("Uncle Lars works for Maersk.", "Uncle Lars from Odense now works for Grundfos."),
+        ("Supper is at seven.", "Supper with the Holms has been moved to eight."),
+        ("Deadline is 5 May.", "Entry deadline is now 12 May."),
+        ("I take 20 mg of ramipril.", "Every morning I now take 30 mg of ramipril."),
+        ("The alarm code is 4417.", "If you get locked out, the alarm code is now 9026."),
+        ("We plan to sail in May.", "We now plan to sail in June."),
     ],
 )
 async def test_a_fuller_name_a_doubt_and_a_first_time_are_no_exception(

@@ -17,10 +17,14 @@ from actors.text.queries.kinds import asked_kind
         ("Do we have any rules?", "convention"),
         ("known bugs", "fails"),
         ("lessons learned", "pitfall"),
+        ("What did they decide?", "agreed"),
+        ("all my tasks", "todo"),
     ],
 )
 def test_a_kind_of_statement_is_asked_for(query: str, word: str) -> None:
-    assert word in asked_kind(query)
+    kind = asked_kind(query)
+    assert kind is not None
+    assert word in kind.words
 
 
 @pytest.mark.parametrize(
@@ -36,8 +40,15 @@ def test_a_kind_of_statement_is_asked_for(query: str, word: str) -> None:
         "rules must never be broken",
         "What are the rules of chess?",
         "Which bugs and tasks are known?",
+        "What would you prefer?",
+        "What do we have to decide?",
+        "Which decisions are open?",
+        "Any rules I should know?",
+        "What bugs me is the noise",
+        "Can you find the bugs?",
+        "any lessons left",
         "known bugs " * 20,
     ],
 )
 def test_other_queries_ask_for_no_kind(query: str) -> None:
-    assert asked_kind(query) == ()
+    assert asked_kind(query) is None
