@@ -94,7 +94,7 @@ async def test_no_page_of_a_store_that_is_only_read_offers_a_change_and_each_say
             assert CHANGING.findall(page) == [], path
             assert f"Nothing can be changed here</strong>: {WHY}" in page, path
         assert "Verify every event" in (await client.get("/audit")).text
-        past = (await client.get("/audit?as_of=2")).text
+        past = await finished(client, "/audit?as_of=2")
         assert WHY not in past, "the banner of the past says that nothing can be changed"
 
 
@@ -146,7 +146,7 @@ async def test_home_tells_of_the_last_sleep_also_where_many_searches_for_causes_
 
 
 async def finished(client: httpx2.AsyncClient, address: str) -> str:
-    """Return the page of a job once it has ended."""
+    """Return a page once its job has ended, as that of a replay."""
     with anyio.fail_after(60):
         while "<progress" in (page := (await client.get(address)).text):
             pass
@@ -169,7 +169,7 @@ async def test_home_in_the_past_offers_nothing_that_can_only_be_done_now(served:
     await store(served.context, "The ferry leaves at nine.")
     async with served.browser() as client:
         for query, offered in (("", True), (f"?as_of={served.context.hub.log.head.seq}", False)):
-            page = (await client.get(f"/{query}")).text
+            page = await finished(client, f"/{query}")
             assert ("Verify every one" in page, ">Try it<" in page) == (offered, offered)
 
 
@@ -351,7 +351,7 @@ async def test_an_empty_store_says_so_and_where_it_is(served: Served) -> None:
         assert str(served.context.hub.folder) in (await client.get("/")).text
         assert "There is nothing to search yet" in (await client.get("/search?q=ferry")).text
         await store(served.context, "The ferry leaves at nine.")
-        past = (await client.get("/?as_of=1")).text
+        past = await finished(client, "/?as_of=1")
     assert "Nothing was stored then" in past
     assert "context-graph install" not in past
 
