@@ -64,7 +64,7 @@ SHARED_PENALTY: Final = 0.5
 still comes before those of the project."""
 
 KIND_BONUS: Final = 1.5
-"""What a memory ranks higher that uses a word of the kind that a question asks for, in the same deviations."""
+"""What a memory ranks higher that uses a word of the kind that a question asks for, and again for one that names it."""
 
 CausalBonus: TypeAlias = Callable[[Atlas, Search, Mask], Mapping[int, float]]
 
@@ -240,8 +240,7 @@ def _order(candidates: fusion.Candidates, given: _Given, turns: Rows, later: Map
         candidates.score_around(neighbours, in_session, relying)
     contributions = candidates.contributions(given.weights)
     if request.hints.kind:
-        of_kind = np.float32(KIND_BONUS) * use_words(atlas, request, request.hints.subject.split(), rows)
-        contributions[E6] = contributions.get(E6, np.float32(0)) + of_kind
+        contributions[E6] = contributions.get(E6, np.float32(0)) + _kind_bonus(atlas, request, rows)
     fused = _add_time(contributions, atlas, request.hints, rows)
     bonuses = {"context": fusion.neighbour_bonus(fused, neighbours, in_session, relying)}
     if request.include_alignment:
@@ -273,6 +272,12 @@ def _aligned(atlas: Atlas, rows: Rows, minimum: float | None) -> Rows:
         return np.arange(len(rows))
     alignments = atlas.purposes.alignments(rows)
     return np.flatnonzero(np.isnan(alignments) | (alignments >= minimum))
+
+
+def _kind_bonus(atlas: Atlas, request: Search, rows: Rows) -> Scores:
+    words = request.hints.subject.split(), request.hints.kind
+    uses, names = (use_words(atlas, request, one, rows) for one in words)
+    return np.float32(KIND_BONUS) * uses + np.float32(KIND_BONUS) * names
 
 
 def _alignment_bonus(atlas: Atlas, rows: Rows) -> Scores:
