@@ -20,6 +20,10 @@ from events.vocabulary.values import Learning
 from projections.memories.catalog import Body, Entry
 from projections.memories.requests import IMPORTER
 
+MAX_HEADING: Final = 200
+"""Characters of the heading of an excerpt."""
+PATH_SEPARATOR: Final = " › "
+
 _AUTHORS: Final = {
     "front": "an agent or a command",
     "http:ui": "a person, on a page",
@@ -120,7 +124,7 @@ def _heading(metadata: JsonObject) -> str:
     named = (metadata.get("title"), division.get("heading") if isinstance(division, dict) else None)
     title, heading = (one if isinstance(one, str) else "" for one in named)
     above = (heading,) if title.casefold() in heading.casefold() else (title, heading)
-    return excerpt(" › ".join(one for one in above if one), 200)
+    return excerpt(PATH_SEPARATOR.join(one for one in above if one), MAX_HEADING)
 
 
 def start_of(entry: Entry | None, length: int) -> str | None:

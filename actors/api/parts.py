@@ -44,6 +44,8 @@ BANDS: Final = {
 
 MAX_REASONS: Final = 3
 """Parts that are named as reasons for a result."""
+LEAST_REASON: Final = 0.1
+"""Least contribution of a reason, as a share of the largest one to the result."""
 STANDS_OUT: Final = 2 / 3
 """Least contribution of a space that is a reason, as a share of its largest one to any result.
 
@@ -61,7 +63,7 @@ def reasons(results: Sequence[Mapping[str, float]]) -> list[list[str]]:
     largest = {key: max((parts.get(key, 0.0) for parts in results), default=0.0) for key in SPACE_NAMES}
     found: list[list[str]] = []
     for parts in results:
-        least = 0.1 * max(parts.values(), default=0.0)
+        least = LEAST_REASON * max(parts.values(), default=0.0)
         raising = sorted((key for key, value in parts.items() if value >= least > 0), key=lambda key: -parts[key])
         shares = {key: parts[key] / largest[key] if key in largest else 1.0 for key in raising}
         telling = [key for key in raising if shares[key] >= STANDS_OUT]

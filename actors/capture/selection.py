@@ -16,6 +16,8 @@ MIN_SCORE: Final = 1.75
 """Least score of a sentence: that of one clear signal in plain words."""
 MAX_CANDIDATES: Final = 40
 """Sentences of a session that are offered to the store, which keeps those that it doesn't know."""
+EVIDENCE_CHARACTERS: Final = 1_000
+"""Characters of the turn that stands beside a captured sentence."""
 
 
 def candidates(transcript: Path, namespace: str) -> list[JsonObject]:
@@ -46,7 +48,7 @@ def _scored(records: Iterable[object]) -> Iterator[tuple[float, JsonObject]]:
 
 def _item(turn: JsonObject, speaker: str, sentence: str, kind: str) -> JsonObject:
     kept = {name: turn[name] for name in ("namespace", "session", "created_at") if name in turn}
-    evidence = {"turn": turn["id"], "text": turn["content"][:1_000]}
+    evidence = {"turn": turn["id"], "text": turn["content"][:EVIDENCE_CHARACTERS]}
     return kept | {
         "id": str(memory_id("captured", turn["id"], sentence)),
         "content": sentence,

@@ -60,6 +60,8 @@ _FURTHER: Final = re.compile(r"(?:and|but) (?:always|never)\b", re.IGNORECASE)
 USER: Final = "user"
 CASES: Final = {"cause", "fix"}
 """Signals that tell of one case, in whatever words an assistant says it."""
+CASE_WORDS: Final = 10
+"""Words from which on a sentence about a case says something although it names nothing."""
 UNEXPLAINED: Final = 0.5
 """Penalty of a pronoun in a sentence that names nothing."""
 _CLAUSE: Final = re.compile(r"[.,;:]\s|\s(?:because\b|[—–-]\s)")
@@ -135,7 +137,7 @@ def signal(sentence: str, speaker: str) -> Signal | None:
     if not by_user and not found.keys() & CASES and not _OWN.search(sentence) and not _CODE.search(sentence):
         return None  # general knowledge, which an assistant has anyway
     named = len(find_entities(sentence))
-    if found.keys() <= CASES and not named and not _CODE.search(sentence) and len(sentence.split()) < 10:
+    if found.keys() <= CASES and not named and not _CODE.search(sentence) and len(sentence.split()) < CASE_WORDS:
         return None
     score = max(found.values()) + 0.5 * (len(found) - 1) + min(1.0, named / 3)
     score -= sum(one.weight for one in _rules("penalties").values() if one.matches(sentence, by_user=by_user))

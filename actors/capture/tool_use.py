@@ -1,8 +1,13 @@
 """A sentence about the use of a tool: a file name or a command, never the contents of a file."""
 
+from typing import Final
+
 from actors.runtime.types import JsonObject
 from actors.text.excerpts import excerpt
 from actors.text.secrets import redact
+
+COMMAND_CHARACTERS: Final = 200
+"""Characters of a command that are kept."""
 
 
 def describe(tool: str, arguments: JsonObject, folder: str) -> str | None:
@@ -25,7 +30,7 @@ def describe(tool: str, arguments: JsonObject, folder: str) -> str | None:
 
 def _shortened(command: str) -> str:
     """Return a command without secrets, then cut: half of one is not recognised."""
-    return excerpt(redact(command), 200)
+    return excerpt(redact(command), COMMAND_CHARACTERS)
 
 
 def _relative(path: str, folder: str) -> str:

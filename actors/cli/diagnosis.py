@@ -27,6 +27,13 @@ from events.storage.durable import check_private
 from events.storage.log import LogAwayError, LogError, LogInUseError, PassphraseError
 from events.wording import counted
 
+MIN_FREE = 1 << 30
+"""Bytes on the disk below which `doctor` warns: a snapshot of 100,000 memories takes .7 GB."""
+HUB_TIMEOUT = 30.0
+"""Seconds that a hub may take to answer, models included."""
+LAST_ERRORS = 5
+"""Lines of the hub's log that are shown."""
+
 _UNLOCK = (
     "give the store's passphrase by CONTEXT_GRAPH_PASSPHRASE or CONTEXT_GRAPH_PASSPHRASE_FILE; unset both without one"
 )
@@ -122,8 +129,7 @@ def _folder(folder: Path) -> Iterator[Check]:
         yield passed("folder", str(folder))
     free = shutil.disk_usage(folder).free
     room = f"{free / 1e9:.1f} GB free"
-    # A snapshot of 100,000 memories takes .7 GB.
-    yield passed("disk", room) if free >= 1 << 30 else warned("disk", room, "free some room; a full disk stops stores")
+    yield passed("disk", room) if free >= MIN_FREE else warned("disk", room, "free some room; a full disk stops stores")
     length = len(bytes(folder.absolute() / SOCKET))
     if length > MAX_SOCKET_PATH:
         yield warned(
@@ -143,7 +149,7 @@ def _may_write(folder: Path) -> bool:
 
 def _store(folder: Path) -> Iterator[Check]:
     """Check the hub, and the log through it, or by opening the log if there is no hub."""
-    location = StoreLocation(folder, deadline=monotonic() + 30.0)  # models included
+    location = StoreLocation(folder, deadline=monotonic() + HUB_TIMEOUT)
     try:
         with served_store(location) as store:
             if store is None:
@@ -252,7 +258,7 @@ def _errors(folder: Path) -> Check:
     lines = logged_errors(folder)
     if not lines:
         return passed("errors", "none in hub.log")
-    shown = "; ".join(line.removeprefix("context-graph: ") for line in lines[-5:])
+    shown = "; ".join(line.removeprefix("context-graph: ") for line in lines[-LAST_ERRORS:])
     return warned("errors", f"{len(lines)} in hub.log, the last: {shown}", f"see {folder / 'hub.log'}")
 
 

@@ -23,10 +23,15 @@ MAX_PERSONAL = 1
 """Memories that it quotes of the namespace that all projects share."""
 MAX_GOALS = 4
 """Goals that a brief names beside the North Star."""
+FEWEST_WORDS = 4
+"""Words of a memory in a brief: a shorter one is mostly an answer ("ok, commit it")."""
 MAX_RECALLED = 3
 """Memories that a prompt recalls."""
 MIN_SIMILARITY = 0.5
 """Least similarity of the second and third, at which people call half of the pairs related."""
+MIN_OF_TIME = 8.0
+"""Contribution of E2 from which a memory is of a time that a prompt asks for, as in "what did we do yesterday?": what
+the comparator adds for it (`period.BONUS`)."""
 RECALLED_CHARACTERS = 400
 """Characters of a recalled memory, those with most words of the prompt; memory_retrieve reads the whole."""
 BRIEF_CHARACTERS = 120
@@ -95,7 +100,7 @@ def _tells(memory: JsonObject) -> bool:
     from actors.capture.selection import TAG
 
     text = memory["content"].rstrip()
-    is_short = len(text.split()) < 4 or text.endswith("?")  # mostly an answer ("ok, commit it")
+    is_short = len(text.split()) < FEWEST_WORDS or text.endswith("?")
     return not (is_short or memory.get("superseded_by") or {TAG, TOOL_TAG}.intersection(memory.get("tags", ())))
 
 
@@ -186,8 +191,7 @@ def _search(store: StoreSession, query: str, **scope: str) -> list[JsonObject]:
         if rank == 0
         or one["similarity"] >= MIN_SIMILARITY
         or one["fingerprintId"] in latest
-        # What the comparator adds (`period.BONUS`).
-        or any(top["space"] == E2 and top["contribution"] >= 8.0 for top in one["topSpaces"])
+        or any(top["space"] == E2 and top["contribution"] >= MIN_OF_TIME for top in one["topSpaces"])
     ]
 
 

@@ -30,9 +30,13 @@ from actors.proxy.serve_command import DATA, EMBEDDER, MODELS, NAMESPACE, data_f
 from actors.runtime.settings import TOOL_TAG, ModelProfile
 from actors.runtime.types import JsonObject
 
+SERVER_TIMEOUT = 1.5
+"""Seconds that a session start waits for the server that starts with it: only one process can open a store."""
 NAP_SECONDS = 55.0
 """Seconds of consolidation at a session end: the hook has 60."""
 USAGE = "context-graph hook EVENT [--data FOLDER] [--namespace NAME] [--embedder MODEL] [--models FOLDER] [--capture]"
+CAPTURE_IMPORTANCE = 0.2
+"""Importance of a captured record."""
 
 
 class Payload(msgspec.Struct, frozen=True):
@@ -159,8 +163,7 @@ def brief(call: HookCall) -> None:
     is_resumed = call.payload.source == "resume"
     if is_resumed and not (call.location.folder / WAITING).exists():
         return
-    # The session's own server, which starts too, is to open it.
-    with open_store(call.location, server_timeout=1.5) as store:
+    with open_store(call.location, server_timeout=SERVER_TIMEOUT) as store:
         status = store.call("store/status")
         # Opened here, a sound store of an earlier format is read-only too.
         damage = status["read_only"] if store.served else None
@@ -207,7 +210,7 @@ def record_tool(call: HookCall) -> None:
             content=record,
             namespace=call.namespace,
             session=call.payload.session_id,
-            importance=0.2,
+            importance=CAPTURE_IMPORTANCE,
             tags=[TOOL_TAG],
             redact=True,
         )

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 BATCH = 100
 """Items in one call of `memory/import`."""
+BATCH_IMAGES = 16 << 20
+"""Characters of images after which a batch ends sooner."""
 BATCH_TEXT = 1 << 17
 """Characters of texts after which a batch ends sooner: some ten seconds of a core, so that progress is seen, and what
 is stored of a long source stays if it is interrupted."""
@@ -135,7 +137,7 @@ def _next_batch(items: Iterator[Item]) -> list[Item]:
         if isinstance(item.value, dict):
             images += len(str(item.value.get("image") or ""))
             texts += len(str(item.value.get("content") or ""))
-        if images > 16 << 20 or texts > BATCH_TEXT:
+        if images > BATCH_IMAGES or texts > BATCH_TEXT:
             break
     return batch
 

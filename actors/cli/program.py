@@ -27,6 +27,8 @@ from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
 
+INTERRUPTED = "Query interrupted"
+"""Message of DuckDB's error after Ctrl-C."""
 INTERRUPTED_STATUS = 130
 """Exit status after Ctrl-C."""
 
@@ -268,7 +270,7 @@ def exit_on_error(status: int = 1) -> Iterator[None]:
         typer.secho(visible(f"context-graph: {for_people(reason(error))}"), err=True, fg="red")
         raise typer.Exit(status) from None
     except RuntimeError as error:
-        if str(error) != "Query interrupted":
+        if str(error) != INTERRUPTED:
             raise
         raise typer.Exit(INTERRUPTED_STATUS) from None
 

@@ -37,11 +37,15 @@ LONGEST = 86_400.0
 """Seconds that a person's command may take."""
 RETRY_INTERVAL = 0.05
 """Seconds between the first two attempts to reach or open a store."""
+RETRY_GROWTH = 1.2
+"""Of the interval with each attempt: an attempt to open takes a processor's time from the process that has it open."""
 LONGEST_RETRY_INTERVAL = 0.5
 """Seconds between two attempts at most."""
 LOCK_TIMEOUT = 60.0
 """Seconds that a person's command waits for another process to close the store: of six that are started at once on a
 store without a hub, on two busy processors, the first to open it takes over ten."""
+NOTICE_DUE = 2.0
+"""Seconds after which a person is told what a command waits for."""
 HUB_START = 10.0
 """Seconds that a command waits for a hub that another process starts, before it opens the store itself."""
 
@@ -146,7 +150,7 @@ def served_store(location: StoreLocation) -> Iterator[StoreSession | None]:
 
 def _connect_or_open(location: StoreLocation, server_timeout: float, stack: ExitStack) -> StoreSession:
     """Return the store as soon as it is served, or can be opened after `server_timeout` and no hub is starting."""
-    start, notice_due, interval = monotonic(), 2.0, RETRY_INTERVAL
+    start, notice_due, interval = monotonic(), NOTICE_DUE, RETRY_INTERVAL
     while location.seconds_left > MARGIN:
         if (served := _connect(location, stack)) is not None:
             return served
@@ -164,8 +168,7 @@ def _connect_or_open(location: StoreLocation, server_timeout: float, stack: Exit
                     print_notice(f"waiting for up to {location.lock_timeout:.0f} s: {str(error).partition(';')[0]}")
                     notice_due = inf
         sleep(max(0.0, min(interval, location.seconds_left - MARGIN)))
-        # An attempt takes a processor's time from the process that has it open.
-        interval = min(interval * 1.2, LONGEST_RETRY_INTERVAL)
+        interval = min(interval * RETRY_GROWTH, LONGEST_RETRY_INTERVAL)
     raise TimeoutError("the store stayed in use")
 
 

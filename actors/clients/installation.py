@@ -30,6 +30,10 @@ Edit: TypeAlias = Callable[[str, Client, Launch | None], str]
 
 SKILLS = "skills"
 """The name of the folder that holds a client's skills."""
+SKILL_FOLDERS = 3
+"""Folders that a skill may need, as `.agents/skills/NAME`."""
+PLUGIN_SETTING = "enabledPlugins"
+"""Key of Claude Code's settings: plugins by name and marketplace, true where they are enabled."""
 
 HOOKS_OFF = "disableAllHooks"
 """Key of Claude Code's settings: true where no hook runs."""
@@ -70,7 +74,7 @@ def apply_all(changes: list[Change]) -> None:
     for change in changes:
         apply(change)
         if change.after is None and change.file.parent.parent.name == SKILLS:
-            around = change.file.parents[:3]  # as `.agents/skills/NAME`
+            around = change.file.parents[:SKILL_FOLDERS]
             for folder in takewhile(lambda folder: not any(folder.iterdir()), around):
                 folder.rmdir()
 
@@ -116,7 +120,7 @@ def former_options(client: Client) -> list[str]:
 
 def has_plugin(client: Client) -> bool:
     """Tell whether the client runs this repository's plugin, which brings hooks and skills; errors as above."""
-    enabled = _setting(client, "enabledPlugins")
+    enabled = _setting(client, PLUGIN_SETTING)
     return isinstance(enabled, dict) and any(
         name.partition("@")[0] == NAME and value is True for name, value in enabled.items()
     )

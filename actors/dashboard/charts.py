@@ -9,6 +9,8 @@ from actors.runtime.types import JsonObject
 
 UNITS: Final = (("a day", 1), ("a week", 7), ("30 days", 30), ("a year", 365))
 """What one bar may stand for, and its days."""
+FEWEST: Final = 14
+"""Days shown at least, so that one day is no bar as wide as the page."""
 SPARED: Final = 0.01
 """Share of the oldest memories that bars may leave out."""
 
@@ -17,7 +19,7 @@ def bars_of_days(counts: Sequence[JsonObject], most: int, today: date) -> JsonOb
     """Return bars that show all memories over time: one for each day, or for each week, month or year of a long time.
 
     Days after tomorrow, which has begun in some time zones, are left out, unless there is no other, and so is the
-    oldest hundredth: one mistaken year would make all other bars small. At least 14 days are shown.
+    oldest hundredth: one mistaken year would make all other bars small. At least `FEWEST` days are shown.
 
     `counts` are the `days` of the calendar, ascending; `most` is the number of bars at the most.
 
@@ -33,8 +35,7 @@ def bars_of_days(counts: Sequence[JsonObject], most: int, today: date) -> JsonOb
     first = min(last, [*known][min(spared, len(known) - 1)])
     unit, length = next((one for one in UNITS if (last - first).days < most * one[1]), UNITS[-1])
     if length == 1:
-        # Or one day were a bar as wide as the page.
-        first = min(first, last - timedelta(days=min(14, most, (last - date.min).days + 1) - 1))
+        first = min(first, last - timedelta(days=min(FEWEST, most, (last - date.min).days + 1) - 1))
     number = min((last - first).days // length + 1, most)
     starts = [last - timedelta(days=length * back - 1) for back in range(number, 0, -1)]
     sums = [0] * number

@@ -7,6 +7,8 @@ from typing import Final
 
 from actors.runtime.types import JsonObject
 
+LEAST_DIFFERENCE: Final = 0.005
+"""A smaller one of contributions would be shown as .00, and is left out."""
 MAX_PARTS: Final = 4
 """Parts that are named for each side."""
 
@@ -23,7 +25,7 @@ def why_above(upper: Mapping[str, float], lower: Mapping[str, float]) -> JsonObj
     differences = sorted(
         ((upper.get(part, 0.0) - lower.get(part, 0.0), part) for part in {*upper, *lower}), key=lambda one: -abs(one[0])
     )
-    shown = [(change, part) for change, part in differences if abs(change) >= 0.005]  # it would be shown as .00
+    shown = [(change, part) for change, part in differences if abs(change) >= LEAST_DIFFERENCE]
     return {
         "ahead": [(part, change) for change, part in shown if change > 0][:MAX_PARTS],
         "behind": [(part, change) for change, part in shown if change < 0][:MAX_PARTS],

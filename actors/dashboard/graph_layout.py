@@ -13,6 +13,8 @@ RINGS: Final = {1: 150.0, 2: 215.0, 3: 250.0}
 """Distance from the centre by hops."""
 RADII: Final = {0: 13, 1: 8, 2: 6, 3: 6}
 """Radii of nodes by hops."""
+LABEL_LENGTH: Final = 26
+"""Characters of a label."""
 LETTER_WIDTH: Final = 6.6
 """The average width of a letter, in pixels."""
 LABEL_HEIGHT: Final = 15.0
@@ -45,7 +47,7 @@ def place_neighbours(centre: JsonObject, neighbours: Sequence[JsonObject]) -> Js
     for one, hops in [(centre, 0), *((one, one["hops"]) for one in neighbours)]:
         x, y = places[one["id"]]
         node = {"id": one["id"], "hops": hops, "content": one["content"], "x": round(x), "y": round(y)}
-        nodes.append(node | {"radius": RADII[hops], "label": plain_excerpt(one["content"], 26)})
+        nodes.append(node | {"radius": RADII[hops], "label": plain_excerpt(one["content"], LABEL_LENGTH)})
     _place_labels(nodes)
     return {
         "width": WIDTH,

@@ -19,8 +19,14 @@ from actors.api.idempotency import KeyLocks
 from actors.runtime.faults import Fault, NotFoundFault, RateLimitFault
 from actors.runtime.types import JsonObject
 
+MAPS_KEPT: Final = 6
+"""Maps in the cache: some 10 MB each for 100,000 memories."""
+FRESH: Final = 60.0
+"""Seconds for which a map is shown again instead of being computed anew."""
 PATIENCE: Final = 0.3
 """Seconds after which a page that isn't ready is answered by its progress."""
+PAGE_KEPT: Final = 30.0
+"""Seconds that a page which nobody loads is kept."""
 POLLING: Final = "replaying"
 """Id of the element that asks again by itself; htmx sends it along."""
 Handler = Callable[[Request], Awaitable[Response]]
@@ -112,7 +118,7 @@ class Replays:
     async def answer(self, request: Request, handler: Handler, waiting: Callable[[Job], Response]) -> Response:
         """Return the page of a past moment, or one that shows the progress and asks again.
 
-        A page that becomes ready while the progress is shown is kept until the reader loads it, for at most 30
+        A page that becomes ready while the progress is shown is kept until the reader loads it, for at most `PAGE_KEPT`
         seconds: made anew it could need another replay, and so never be ready.
         """
         asked = _Asked(request.state.caller, request.state.csrf, str(request.url))
@@ -136,7 +142,7 @@ class Replays:
             # A failure that nobody fetches is dropped with the page.
             if not task.cancelled():
                 task.exception()
-            loop.call_later(30.0, self._drop, asked, task)
+            loop.call_later(PAGE_KEPT, self._drop, asked, task)
 
         task = asyncio.ensure_future(handler(request))
         task.add_done_callback(ended)
@@ -178,14 +184,14 @@ class Maps:
         """Return the map of a key, computed at most once at a time."""
         async with self._locks.of(key):
             for known in reversed(self._maps.values()):
-                if known.key == key and monotonic() - known.made < 60.0:
+                if known.key == key and monotonic() - known.made < FRESH:
                     return known
             answer = await compute()
             legend = {name: answer[name] for name in ("namespaces", "goals", "total")}
             ids, points = base64.b64decode(answer["ids"]), base64.b64decode(answer["points"])
             made = StoreMap(uuid4().hex, key, monotonic(), ids, points, legend)
             self._maps[made.token] = made
-            while len(self._maps) > 6:  # some 10 MB each for 100,000 memories
+            while len(self._maps) > MAPS_KEPT:
                 self._maps.popitem(last=False)
             return made
 

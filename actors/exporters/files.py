@@ -18,6 +18,9 @@ from actors.runtime.types import JsonObject
 from events.recovery.backup import new_store
 from events.storage import replacement
 
+SUPERSEDED_BY = "superseded_by"
+"""Relation of a memory to the one that corrected it."""
+
 
 class Export(msgspec.Struct, frozen=True):
     """What is exported, and from where."""
@@ -104,7 +107,7 @@ def _links(wanted: Export) -> Iterator[tuple[str, str, str]]:
                 corrected.pop(event["memory"], None)
             case _:
                 pass
-    yield from ((earlier, later, "superseded_by") for earlier, later in corrected.items())
+    yield from ((earlier, later, SUPERSEDED_BY) for earlier, later in corrected.items())
 
 
 @contextmanager

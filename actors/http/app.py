@@ -22,6 +22,7 @@ from actors.runtime.ask import ask
 from actors.runtime.metrics import BUCKETS, Histogram
 from actors.store.messages import ReadStatus
 
+CONTENT_TYPE = "text/plain; version=0.0.4"
 ACTORS = ("store", "comparator", "workspace", "consolidator", "scheduler", "embedder", "linker")
 LOGIN = "/login"
 PUBLIC = (LOGIN, "/healthz", "/static/", "/.well-known/")
@@ -152,7 +153,7 @@ async def metrics(request: Request) -> Response:
         ),
         *_histograms(context.hub.latencies.histograms()),
     ]
-    return PlainTextResponse("\n".join(lines) + "\n", media_type="text/plain; version=0.0.4")
+    return PlainTextResponse("\n".join(lines) + "\n", media_type=CONTENT_TYPE)
 
 
 def _inboxes(hub: Hub) -> dict[str, int]:

@@ -23,8 +23,11 @@ MAX_CONNECTIONS = 512
 """Open requests; further ones are answered 503."""
 HEADER_SECONDS = 15.0
 """Interval in seconds of the check that a connection has sent its headers; it may have up to twice as long."""
+KEEP_ALIVE = 30
+"""Seconds that an idle connection stays open."""
 GRACE = 2
 """Seconds in which requests under way may end when the server stops."""
+BACKLOG = 256
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -92,7 +95,7 @@ def bind(params: HttpListen) -> socket.socket:
     host, port = params.endpoint
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family, backlog=256)
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
     except (OSError, UnicodeError) as error:
         why = reason(error).partition(" (while")[0]  # create_server names the address once more
         raise invalid("address", f"{host}:{port} can't be listened on: {why}") from None
@@ -122,7 +125,7 @@ def _config(app: ASGIApp, params: HttpListen) -> uvicorn.Config:
         server_header=False,
         proxy_headers=params.behind_proxy,
         limit_concurrency=MAX_CONNECTIONS,
-        timeout_keep_alive=30,
+        timeout_keep_alive=KEEP_ALIVE,
         timeout_graceful_shutdown=GRACE,
         ssl_certfile=params.tls_cert,
         ssl_keyfile=params.tls_key,

@@ -23,8 +23,13 @@ from actors.runtime.actor import LOGGER
 
 MAX_MESSAGES = 256
 """Number of messages in a buffer."""
+MAX_BYTES = 4 << 20
+"""Bytes of all messages in a buffer; the latest message is kept whatever its size."""
+MAX_SESSIONS = 1_000
 MAX_SESSIONS_OF_ONE = 250
 """Open sessions of one caller: a program that never ends its own locks no other caller out."""
+RETRY_MS = 1_000
+"""Milliseconds after which a client reconnects to a broken stream."""
 
 
 class _Kept(NamedTuple):
@@ -51,8 +56,7 @@ class ReplayBuffer(EventStore):
         self._last += 1
         self._bytes += size
         self._kept.append(_Kept(self._last, stream_id, message, size))
-        # The latest is kept whatever its size.
-        while len(self._kept) > 1 and (len(self._kept) > MAX_MESSAGES or self._bytes > 4 << 20):
+        while len(self._kept) > 1 and (len(self._kept) > MAX_MESSAGES or self._bytes > MAX_BYTES):
             self._bytes -= self._kept.popleft().size
         return str(self._last)
 
@@ -73,7 +77,7 @@ class McpSessions(StreamableHTTPSessionManager):
     """The SDK's sessions, each with its own `ReplayBuffer`: from a shared one, a client could read others' messages."""
 
     def __init__(self, server: Server[object]) -> None:
-        super().__init__(server, max_request_body_size=MAX_BODY, max_sessions=1_000, retry_interval=1_000)
+        super().__init__(server, max_request_body_size=MAX_BODY, max_sessions=MAX_SESSIONS, retry_interval=RETRY_MS)
 
     @property
     def event_store(self) -> ReplayBuffer:  # pyright: ignore[reportIncompatibleVariableOverride]

@@ -20,6 +20,9 @@ from events.storage.durable import replace_file
 from events.storage.log import Log, LogError
 from events.verify.anchors import is_anchors, sign_head
 
+GIT_NOTES = "context-graph"
+"""The ref of git notes that receives anchors."""
+
 GIT = "git:"
 """Precedes the path of a repository in a target."""
 
@@ -28,6 +31,9 @@ SETTING = "anchors.json"
 _GIT_TIMEOUT = 30.0
 
 _IDENTITY = ("_NAME", "_EMAIL")
+
+_MAX_BYTES = 2**20
+"""Of a file that anchors are appended to: some 4,000 of them."""
 
 
 class _Setting(msgspec.Struct):
@@ -119,7 +125,7 @@ def check_target(target: str) -> None:
 
 
 def _holds_anchors(path: Path) -> bool:
-    if not path.is_file() or path.stat().st_size > 2**20:  # some 4,000 of them
+    if not path.is_file() or path.stat().st_size > _MAX_BYTES:
         return False
     return is_anchors(path.read_text(encoding="utf-8", errors="replace"))
 
@@ -133,7 +139,7 @@ def write_anchor(target: str, anchor: str) -> None:
     """
     check_target(target)
     if target.startswith(GIT):
-        _git(Path(target.removeprefix(GIT)), "notes", "--ref=context-graph", "append", "-m", anchor, "HEAD")
+        _git(Path(target.removeprefix(GIT)), "notes", f"--ref={GIT_NOTES}", "append", "-m", anchor, "HEAD")
         return
     descriptor = os.open(target, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:

@@ -36,6 +36,9 @@ Answers: TypeAlias = "WriteStream[SessionMessage]"
 Converse: TypeAlias = Callable[[Messages, Answers], Awaitable[None]]
 """Serves one client until it disconnects."""
 
+SOCKET_CHECK = 0.5
+"""Seconds between two checks whether the socket was deleted, or the folder moved."""
+
 
 class _Receiver(ByteReceiveStream):
     """The receiving half of a socket.
@@ -214,7 +217,7 @@ async def _accept(
         async with listener, anyio.create_task_group() as accepting:
             accepting.start_soon(listener.serve, serve, group)
             while in_place() and (folder / SOCKET).exists() and not connections.finishing.is_set():
-                with anyio.move_on_after(0.5):
+                with anyio.move_on_after(SOCKET_CHECK):
                     await connections.finishing.wait()
             accepting.cancel_scope.cancel()
         if connections.finishing.is_set():

@@ -49,6 +49,9 @@ PLAN = "reembed.json"
 FORMAT = "2"
 """The format of what a run appends; the work of a run in another format isn't gone on with."""
 
+_REEMBED = UUID("a3a1d0de-5c0e-5d0f-9a2c-4f0a5b8f5c11")
+"""Namespace of the correlation ids (UUID version 5) of what is appended after the memories."""
+
 
 class ReembedCounts(msgspec.Struct, frozen=True):
     """Counts of a re-embedding: memories in the new store, forgotten ones among them, erased ones, and links."""
@@ -97,7 +100,7 @@ async def _reembed(old: Log, hub: Hub, progress: Progress, bulk: BulkEmbedding) 
             await _store_again(context, old, batch, history)
             done += len(batch)
             await progress(done, total, "memories embedded")
-    await _append_missing(hub, uuid5(UUID("a3a1d0de-5c0e-5d0f-9a2c-4f0a5b8f5c11"), source), history)
+    await _append_missing(hub, uuid5(_REEMBED, source), history)
     await anyio.to_thread.run_sync(check_unchanged, old)
     (hub.folder / PLAN).unlink(missing_ok=True)
     forgotten = sum(entry.state is MemoryState.FORGOTTEN for entry in history.memories)

@@ -37,9 +37,22 @@ from actors.runtime.settings import ToolSet
 from actors.scheduler.messages import ReadSchedule
 from events.vocabulary.values import Mode
 
+WARM_UP_DELAY = 1.0
+"""Seconds from the start until the models load unasked: loading them delays other threads, and `initialize` and
+`tools/list` come first."""
+
+MIN_FIRST_WAIT = 5.0
+"""Seconds that a hub waits for its first client at least."""
+
 FINISH_TIMEOUT = 30.0
 """Seconds in which a hub that is told to end answers the requests under way; the proxies send what is left to the next
 hub, for which they wait for a minute."""
+
+LOG_CHECK_INTERVAL = 60.0
+"""Seconds between two checks of the log's size."""
+
+SLEEP_CHECK_INTERVAL = 60.0
+"""Seconds between two checks whether a deep sleep has ended since the last backup."""
 
 
 async def serve_stdio(
@@ -107,7 +120,7 @@ async def serve_socket(
 async def _back_up_after_sleep(hub: Hub) -> None:
     """Write each anchor and make each backup that is due, for as long as the store is served."""
     while True:
-        await anyio.sleep(60.0)
+        await anyio.sleep(SLEEP_CHECK_INTERVAL)
         with suppress(Fault):  # every request tells it
             await back_up_if_due(hub)
 
@@ -147,8 +160,8 @@ async def _cancel_on_next(signals: AsyncIterator[signal.Signals], scope: anyio.C
 
 
 async def _wait_until_idle(connections: Connections, linger: float) -> None:
-    """Wait until no client was connected for `linger` seconds, and for at least five at the start."""
-    with anyio.move_on_after(max(5.0 - linger, 0)):
+    """Wait until no client was connected for `linger` seconds, and for at least `MIN_FIRST_WAIT` at the start."""
+    with anyio.move_on_after(max(MIN_FIRST_WAIT - linger, 0)):
         await connections.changed()
     while True:
         while connections:
@@ -160,7 +173,7 @@ async def _wait_until_idle(connections: Connections, linger: float) -> None:
 
 
 async def _warm_up(context: Context) -> None:
-    await anyio.sleep(1.0)  # loading models delays other threads; `initialize` and `tools/list` come first
+    await anyio.sleep(WARM_UP_DELAY)
     try:
         await wait_until_ready(context)
     except Fault as fault:  # also the answer to each tool call
@@ -178,7 +191,7 @@ async def _limit_log(folder: Path) -> None:
         return
     while is_log:
         truncate_log(2)
-        await anyio.sleep(60.0)
+        await anyio.sleep(LOG_CHECK_INTERVAL)
 
 
 class _Stdin:

@@ -18,6 +18,8 @@ EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 """An earlier date is what a text is about, not when it was written."""
 LONGEST: Final = timedelta(days=31)
 """A month dates a record, a season or a year doesn't."""
+MOST_WORDS: Final = 5
+"""Words of a heading beside its date; in a longer one the date is a part of what is told."""
 
 _NUMERIC: Final = re.compile(
     r"""
@@ -59,11 +61,11 @@ def date_in_path(path: str) -> str | None:
 def date_in_heading(heading: str) -> str | None:
     """Return the date of a heading that dates what is under it, in ISO 8601, the earliest of several; None without one.
 
-    A date other than `2023-10-23` counts beside at most five other words: "Monday, 23 October 2023",
+    A date other than `2023-10-23` counts beside at most `MOST_WORDS` other words: "Monday, 23 October 2023",
     "23.10.2023", "23/10/2023", "Version 3.1 (May 2023)", "2023 week 43". 05/03/2024 could be two days.
     """
     rest = without_times(heading, EARLIEST).split()
-    stated = _in_words(heading) if _ISO_DAY.search(heading) or len(rest) <= 5 else []
+    stated = _in_words(heading) if _ISO_DAY.search(heading) or len(rest) <= MOST_WORDS else []
     return next(iter(stated), None)
 
 

@@ -36,10 +36,17 @@ BESIDE = ("~$", "._")
 INSTALLED = ("node_modules", "site-packages")
 """Folders in which programs keep what others wrote."""
 HYPERTEXT = (".html", ".htm")
+DECLARING = 1_024
+"""Bytes in which HTML declares its encoding."""
 _DECLARED = re.compile(rb"<meta[^<>]{1,200}charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 
 NOT_UTF8 = "not UTF-8: save the file as UTF-8, such as by iconv -f cp1252 -t utf-8 FILE"
 ZERO = "a zero byte: no text, or UTF-16 without the mark that says so; save the file as UTF-8"
+
+HEAD_LINES = 20
+"""Lines of JSON by which a format is recognised; the first turn of a session may be a long text or an image."""
+LONGEST_HEAD = 32 << 20
+"""Bytes of these lines, since a document may be one line."""
 
 
 def lines(file: Path, decoder: msgspec.json.Decoder[T]) -> Iterator[tuple[int, T | Broken]]:
@@ -117,7 +124,7 @@ def text(file: Path) -> str | Broken:
         return Broken(str(file), 1, f"the file has more than {MAX_TEXT >> 20} MB: split it into several")
     data = file.read_bytes()
     is_hypertext = file.suffix.lower() in HYPERTEXT
-    declared = _DECLARED.search(data[:1_024]) if is_hypertext else None
+    declared = _DECLARED.search(data[:DECLARING]) if is_hypertext else None
     encoding = declared[1].decode() if declared else None
     try:
         is_marked = data.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
@@ -179,9 +186,9 @@ def is_packed(file: Path) -> bool:
 def first_lines(file: Path) -> list[JsonObject]:
     """Return the values of the first lines that are JSON objects, however long one is; [] if there are none."""
     found: list[JsonObject] = []
-    left = 32 << 20  # a document may be one line
+    left = LONGEST_HEAD
     with file.open("rb") as source:
-        for number in range(20):  # the first turn of a session may be a long text or an image
+        for number in range(HEAD_LINES):
             raw = source.readline(left)
             left -= len(raw)
             try:

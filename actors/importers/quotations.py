@@ -3,12 +3,15 @@
 import re
 from itertools import dropwhile, islice, takewhile
 
+SIGNATURE = "-- "
+"""The line that begins a signature (RFC 3676)."""
 LONGEST_ATTRIBUTION = 2
 """Lines that say who wrote what is quoted below them."""
 
 _WROTE = frozenset(
     "wrote writes schrieb écrit escribió scritto escreveu schreef skrev napisał napisał(a) napsal napsal(a)".split()
 )
+_AUXILIARIES = frozenset("a ha hat".split())
 _HAS_DIGIT = re.compile(r"\d")
 _TIME_OR_ADDRESS = re.compile(r"\d:\d\d|@|\b(?:19|20)\d\d\b")
 
@@ -18,7 +21,7 @@ def written(text: str) -> str:
     kept: list[str] = []
     is_quoted = False
     for line in text.split("\n"):
-        if line == "-- ":  # begins a signature (RFC 3676)
+        if line == SIGNATURE:
             break
         if line.startswith(">"):
             if not is_quoted:
@@ -53,5 +56,5 @@ def _is_attribution(said: str) -> bool:
     words = [word.strip("\"',.«»") for word in said[:-1].split()]
     if _WROTE.isdisjoint(map(str.lower, words)):
         return False
-    others = (word for word in words if word.lower() not in _WROTE | {"a", "ha", "hat"})
+    others = (word for word in words if word.lower() not in _WROTE | _AUXILIARIES)
     return all((word[:1].isupper() and word != "I") or _HAS_DIGIT.search(word) for word in others)

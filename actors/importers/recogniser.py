@@ -18,6 +18,8 @@ from actors.importers.notes import documents, reader
 from actors.importers.records import Broken, FormatError, Item, Options, Record, Skipped
 
 OWN = "memories as JSON lines"
+PROBED = 50
+"""Files of a folder that are looked at until one is recognised."""
 TEMPLATES = {"templates.json": "folder", "plugins/templater-obsidian/data.json": "templates_folder"}
 """Settings of an Obsidian vault, and the key of each that names the folder of its templates."""
 EXPORTED = (messengers.RESULT, "claude-mem.db", "memory.jsonl", "memory.json", mail.APPLES)
@@ -137,7 +139,7 @@ def _folder_of_sessions(path: Path, options: Options) -> Source | None:
         found: list[tuple[Format, tuple[Path, ...]]] = []
         for known in (*LINES, *DOCUMENTS):
             files = tuple(_session_files(path, known, options)) if known.name == name else ()
-            if any(_recognised(file, known) for file in islice(files, 50)):
+            if any(_recognised(file, known) for file in islice(files, PROBED)):
                 found.append((known, files))
         if found:
             return Source(name, tuple(file for _, files in found for file in files), partial(_each, found, options))

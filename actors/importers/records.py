@@ -28,6 +28,11 @@ MAX_METADATA = 8_000
 MAX_NAME = 256
 MAX_TITLE = 1_000
 """Characters of a title in metadata, beside which there is room for `MAX_METADATA` and a path."""
+MAX_TAGS = 64
+ORIGIN = 16
+"""Hexadecimal digits of the name of a file, or of a place in it."""
+MILLISECONDS = 1e11
+"""Least number that is an epoch in milliseconds instead of seconds."""
 
 
 class Redactions(msgspec.Struct):
@@ -134,7 +139,7 @@ def origin(file: Path, *place: object) -> str:
     """
     names = [os.fsencode(f"{platform.node()}\0{file.resolve()}")]
     names += ["\0".join(map(str, place)).encode()] if place else []
-    return "/".join(hashlib.sha256(name).hexdigest()[:16] for name in names)
+    return "/".join(hashlib.sha256(name).hexdigest()[:ORIGIN] for name in names)
 
 
 def memory(place: tuple[object, ...], content: str, file: Path, line: int = 0, **fields: Any) -> Iterator[Item]:
@@ -148,7 +153,7 @@ def memory(place: tuple[object, ...], content: str, file: Path, line: int = 0, *
     for name in ("session", "namespace", "memory_type"):
         if fields.get(name):
             fields[name] = str(fields[name])[:MAX_NAME]
-    fields["tags"] = [tag[:MAX_NAME] for tag in dict.fromkeys(fields.get("tags") or ()) if tag][:64]
+    fields["tags"] = [tag[:MAX_NAME] for tag in dict.fromkeys(fields.get("tags") or ()) if tag][:MAX_TAGS]
     if title := (fields.get("metadata") or {}).get("title"):
         fields["metadata"] = fields["metadata"] | {"title": str(title)[:MAX_TITLE]}
     kept = {name: value for name, value in fields.items() if value not in (None, "", [], {})}
@@ -198,8 +203,7 @@ def moment(value: object) -> str | None:
     if not isinstance(value, int | float) or value <= 0:
         return None
     try:
-        # A number above 1e11 counts milliseconds.
-        return datetime.fromtimestamp(value / 1_000 if value > 1e11 else value, UTC).astimezone().isoformat()
+        return datetime.fromtimestamp(value / 1_000 if value > MILLISECONDS else value, UTC).astimezone().isoformat()
     except (OverflowError, ValueError, OSError):
         return None
 

@@ -23,6 +23,8 @@ ID = Path("context-graph", "id")
 """File in a repository's `.git` folder. In a folder of its own, since git takes files beside HEAD for references."""
 
 
+_MAX_ID = 64
+"""Bytes that are read of it."""
 _IS_ID = re.compile(r"[0-9a-f]{32}").fullmatch
 
 
@@ -136,7 +138,7 @@ def _is_there(owner: Claim) -> bool:
 def _id(git: Path) -> str:
     try:
         with (git / ID).open("rb") as file:
-            text = file.read(64).decode("ascii").strip()
+            text = file.read(_MAX_ID).decode("ascii").strip()
     except (OSError, UnicodeDecodeError):
         return ""
     return text if _IS_ID(text) else ""

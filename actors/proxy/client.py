@@ -14,6 +14,8 @@ from actors.runtime.types import JsonObject
 
 PROTOCOL = "2025-06-18"
 CLOSED = "the server closed the connection"
+LONGEST_END = 10.0
+"""Seconds that a killed hub may take to end."""
 POLL = 0.05
 """Seconds between two attempts to connect meanwhile."""
 VERSION_ERRORS = {-32601, -32602}
@@ -155,7 +157,7 @@ def client_of_hub(launcher: HubLauncher, seconds: float, project: str | None = N
         HubError: As of `HubLauncher.step`.
         ClientError, OSError: As of `Client`.
     """
-    gives_up_at = monotonic() + 10.0
+    gives_up_at = monotonic() + LONGEST_END
     while True:
         launcher.wait()
         try:

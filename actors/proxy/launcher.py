@@ -26,6 +26,8 @@ LOG = "hub.log"
 """Name of the file that receives a hub's standard error."""
 MAX_LOG = 1 << 20
 """Bytes of the log before it is truncated."""
+MAX_ENDED = 3
+"""Hubs that ended before a connection, killed by a signal or for want of clients, before the launcher gives up."""
 START_TIMEOUT = 60.0
 """Seconds that a hub of another process may take to listen, or to end."""
 ANSWER_TIMEOUT = 10.0
@@ -164,7 +166,7 @@ class HubLauncher:
             status = self._hub.poll()
             if status is None:
                 return
-            if status > 0 or self._ended == 3:
+            if status > 0 or self._ended == MAX_ENDED:
                 raise HubError(self._failure(status))
             # Ended by a signal, or by itself before a busy machine let this process connect: neither says anything
             # about the next attempt.

@@ -12,6 +12,8 @@ from actors.runtime.settings import ToolSet
 MAX_RETRIES = 3
 """Times that a request is sent again, so that one that crashes every hub ends with an error."""
 
+STORAGE_ERROR = -32004
+"""The code of `StorageFault`."""
 
 INVALID_REQUEST = -32600
 """JSON-RPC's own."""
@@ -126,7 +128,7 @@ class PendingRequests:
 
     def _fail(self, request_id: Id, reason: str) -> bytes:
         del self._requests[request_id]
-        return _error(request_id, -32004, reason)  # the code of `StorageFault`
+        return _error(request_id, STORAGE_ERROR, reason)
 
     def _add_request(self, line: bytes, request_id: Id, method: str, params: msgspec.Raw) -> bytes:
         keyed = method == "tools/call" or method.partition("/")[0] not in MCP_PREFIXES

@@ -31,6 +31,8 @@ from actors.runtime.settings import ToolSet
 MAX_BUFFER = 1 << 20
 """Bytes queued for one side above which the other side isn't read."""
 
+LAUNCH_POLL = 0.01
+"""Seconds between two attempts to reach a hub."""
 IDLE_POLL = 1.0
 """Seconds between two checks whether the parent process lives."""
 GRACE = 1.0
@@ -98,7 +100,7 @@ class Proxy:
         timeout = IDLE_POLL
         if self._hub is None and self._needs_hub():
             self._hub = self._connect()
-            timeout = 0.01 if self._hub is None else IDLE_POLL
+            timeout = LAUNCH_POLL if self._hub is None else IDLE_POLL
         hub = self._hub
         reading: list[int | socket.socket] = []
         writing: list[int | socket.socket] = [STDOUT] if self._to_client else []

@@ -17,9 +17,13 @@ from actors.runtime.types import JsonObject
 
 TIMEOUT: Final = httpx2.Timeout(35.0, connect=3.0)
 """Seconds without a byte: a hub that loads its models, or takes long for an answer, sends a line every fifteen."""
+RESTART: Final = 10.0
+"""Seconds that a hub which ended before it answered may take to start again."""
 POLL: Final = 0.25
 """Seconds between two attempts to connect meanwhile."""
 RETRY_AFTER_MS: Final = 2_000
+OWN_META: Final = "context-graph/"
+"""Prefix of the fields of `_meta` that hubs get."""
 
 
 class HubFailedError(MCPError):
@@ -40,7 +44,7 @@ async def forward(
 ) -> JsonObject:
     """Return the answer of a hub to a request (`HubFailedError`)."""
     given: JsonObject = params.get("_meta") or {}
-    own = {name: value for name, value in given.items() if name.startswith("context-graph/")}
+    own = {name: value for name, value in given.items() if name.startswith(OWN_META)}
     meta = {REQUEST_KEY: str(uuid4())} | own | {SERVED: _limit(hub, given.get(SERVED))}
     post = partial(_post, client, hub, method, authorization)
     try:
@@ -65,7 +69,7 @@ def _limit(hub: HubAddress, wanted: object) -> object:
 
 async def _resend(hub: HubAddress, post: Callable[[], Awaitable[JsonObject]]) -> JsonObject:
     """Send a request again once its hub runs again, which does nothing twice; errors as in `forward`."""
-    deadline = anyio.current_time() + 10.0
+    deadline = anyio.current_time() + RESTART
     while True:
         try:
             return await post()

@@ -58,8 +58,15 @@ class QueryType(StrEnum):
     CUSTOM = "custom"
 
 
+MIN_CHARACTERS = 80
+MIN_TOKENS = 320
+"""Size of an answer with one short result."""
+
 Vector: TypeAlias = list[Any] | JsonObject | str
 """A vector, which `actors.api.params.embeddings` decodes by the kind of its space."""
+
+MIN_PURPOSE = 1e-6
+"""Below it, float32 may not represent the norm of a purpose vector."""
 
 
 class Asking(Reading, frozen=True, kw_only=True):
@@ -93,11 +100,10 @@ class SearchGraph(Asking, frozen=True, kw_only=True):
     until: Annotated[Moment | None, Meta(description="Said to the end of")] = None
     min_alignment: Annotated[Alignment | None, Meta(description="With the North Star")] = None
     include_purpose_alignment: Annotated[bool, Meta(description="Prefer what serves the North Star")] = False
-    # 320: an answer with one short result.
-    max_tokens: Annotated[Annotated[int, Meta(ge=320)] | None, Meta(description="Size of the answer")] = None
-    max_characters: Annotated[Annotated[int, Meta(ge=80, le=MAX_EXCERPT)] | None, Meta(description="Of each text")] = (
-        None
-    )
+    max_tokens: Annotated[Annotated[int, Meta(ge=MIN_TOKENS)] | None, Meta(description="Size of the answer")] = None
+    max_characters: Annotated[
+        Annotated[int, Meta(ge=MIN_CHARACTERS, le=MAX_EXCERPT)] | None, Meta(description="Of each text")
+    ] = None
     cursor: Annotated[Annotated[str, Meta(max_length=MAX_CURSOR)] | None, Meta(description="next_cursor")] = None
     explain: Annotated[bool, Meta(description="Add scores, weights, stages")] = False
     include_superseded: Annotated[bool, Meta(description="Corrected ones too")] = True
@@ -203,8 +209,7 @@ class SearchByPurpose(Reading, frozen=True, kw_only=True):
     def check(self) -> None:
         """Refuse anything but exactly one of vector and memory, and a zero vector."""
         _ = self.purpose
-        # Float32 may not represent a smaller norm.
-        if self.purpose_vector is not None and max(map(abs, self.purpose_vector)) < 1e-6:
+        if self.purpose_vector is not None and max(map(abs, self.purpose_vector)) < MIN_PURPOSE:
             raise invalid("purpose_vector", "all zero: it has no direction")
 
 

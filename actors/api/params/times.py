@@ -23,6 +23,7 @@ _BESIDE: Final = lex.compiled(
 )
 """What a name may have beside the time that it counts from, as in "the week before 9 June"."""
 
+_AGO: Final = lex.compiled(lex.AGO)
 
 _WITHIN_DAY: Final = lex.compiled(lex.WITHIN_DAY)
 """What a search reads as the whole day, which would be too much for a limit."""
@@ -61,7 +62,7 @@ def find_period(text: str, now: datetime) -> Period | None:
     with suppress(InvalidParamsFault):
         parsed = as_written(text, "time")
         return Period(parsed, parsed)
-    if _WITHIN_DAY.search(text) and (ago := lex.compiled(lex.AGO).fullmatch(text)):
+    if _WITHIN_DAY.search(text) and (ago := _AGO.fullmatch(text)):
         count, unit = lex.ago(ago)
         moment = now - count * timedelta(**{f"{unit}s": 1})
         return Period(moment, moment)

@@ -9,6 +9,9 @@ from actors.cli.views.terminal import OUT, columns, in_line
 from actors.runtime.types import JsonObject
 from events.wording import counted
 
+MAX_RECALLS = 3
+"""Recalls in a row that are printed one by one."""
+
 CHANGES = {
     "stored": "stored",
     "forgotten": "forgotten",
@@ -71,7 +74,7 @@ def trail(answer: JsonObject) -> None:
     """Print events, one a line, the latest last; of many recalls of a memory in a row only their number."""
     for is_recall, run in groupby(reversed(answer["events"]), lambda event: event["what"].startswith("recalled as")):
         events = [*run]
-        if is_recall and len(events) > 3:
+        if is_recall and len(events) > MAX_RECALLS:
             first, last = events[0], events[-1]
             OUT.print_line(
                 f"{first['seq']:>7}  {minute(first['at'])}  {counted(len(events), 'recall')} up to event "

@@ -11,6 +11,10 @@ from actors.runtime.types import JsonObject
 from events.spaces import SPACES
 from events.wording import counted
 
+SLOWEST = 5
+"""Operations whose latencies `status` shows: those with the highest p95."""
+NOTHING_SPEAKS = "less like the question than other memories in all respects"
+
 
 def stored(answer: JsonObject) -> None:
     """Print the id of a stored memory."""
@@ -62,10 +66,7 @@ def found(answer: JsonObject, *, explain: bool) -> None:
         if later := hit.get("superseded_by"):
             OUT.print(f"   superseded by {later}", style="yellow")
         why = _in_words(hit, keys)
-        OUT.print(
-            f"   found by {why}" if why else "   less like the question than other memories in all respects",
-            style="green" if why else "dim",
-        )
+        OUT.print(f"   found by {why}" if why else f"   {NOTHING_SPEAKS}", style="green" if why else "dim")
         if explain:
             scores = (
                 f"{key.partition('_')[0]} {'–' if score is None else f'{score:.2f}'}"
@@ -205,7 +206,7 @@ def status(answer: JsonObject, *, all_latencies: bool = False) -> None:
         shown = list(latencies) if all_latencies else sorted(latencies, key=lambda name: -latencies[name]["p95"])
         title = "latencies"
         if not all_latencies:
-            shown = shown[:5]
+            shown = shown[:SLOWEST]
             title = f"slowest of {counted(len(latencies), 'operation')}; --latencies shows all"
         table = columns("operation", "median ms", "p95 ms", "samples", title=title, title_justify="left")
         for name in shown:

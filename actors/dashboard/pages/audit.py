@@ -19,6 +19,8 @@ BEFORE = 8
 PAGE = 50
 READ = 500
 """Events that are read at once to choose some of them, or for an export."""
+LOOKED_THROUGH = 2_000
+"""Events that one page looks through; "Earlier" goes on from there."""
 MOST = 10**15
 IDS = {"memory_id": "memory", "run_id": "run"}
 """Conditions that are ids, and of what."""
@@ -36,7 +38,7 @@ async def audit(request: Request) -> Response:
         seen, total = seen + found["count"], found.get("total")
         shown += _chosen(found["events"], kind, by)
         earlier = found.get("next_before")
-        if len(shown) >= PAGE or earlier is None or seen >= 2_000:  # "Earlier" goes on from there
+        if len(shown) >= PAGE or earlier is None or seen >= LOOKED_THROUGH:
             break
     if len(shown) > PAGE:
         shown = shown[:PAGE]

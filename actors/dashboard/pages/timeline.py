@@ -9,9 +9,13 @@ from actors.dashboard.charts import bars_of_days
 from actors.dashboard.page import chosen, number, operate, render
 from actors.runtime.faults import InvalidParamsFault
 
+HOME_DAYS = 60
 LATEST = 6
 RUNS = 100
+LINKING = "link"
+"""The mode of runs that only look for causes, and come after each store; the last of another mode is shown first."""
 PAGE = 40
+SHOWN_DAYS = 120
 SESSIONS = 40
 MOST_SESSIONS = 1_000
 """Sessions on a page that shows more of them."""
@@ -45,7 +49,7 @@ async def timeline(request: Request) -> Response:
     return render(
         request,
         "timeline.html",
-        chart=bars_of_days(calendar["days"], 120, datetime.now().astimezone().date()),
+        chart=bars_of_days(calendar["days"], SHOWN_DAYS, datetime.now().astimezone().date()),
         sessions=calendar["sessions"][:sessions],
         most_sessions=MOST_SESSIONS,
         more_sessions=MOST_SESSIONS if len(calendar["sessions"]) > sessions else None,
@@ -84,10 +88,9 @@ async def home(request: Request) -> Response:
         request,
         "home.html",
         calendar=calendar,
-        chart=bars_of_days(calendar["days"], 60, datetime.now().astimezone().date()),
+        chart=bars_of_days(calendar["days"], HOME_DAYS, datetime.now().astimezone().date()),
         latest=latest["memories"],
         workspace=workspace,
         status=status,
-        # A search for causes follows each store.
-        last_run=next((run for run in runs if run["mode"] != "link"), next(iter(runs), None)),
+        last_run=next((run for run in runs if run["mode"] != LINKING), next(iter(runs), None)),
     )

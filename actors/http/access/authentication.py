@@ -32,14 +32,20 @@ LINK_SECONDS = 300.0
 SESSION_SECONDS = 12 * 3600.0
 IN_USE_SECONDS = 3600.0
 """Seconds for which the hub keeps running after a login link was made or a session was used."""
+MAX_OPEN = 256
+"""Links and sessions at once; the oldest ones end first."""
 NAMESPACES = "namespaces"
 """Claim of a token with the namespaces that its owner sees; `*` means all, no claim means none."""
+CSRF_HEADER = "x-csrf-token"
+CSRF_FIELD = "csrf"
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that change nothing."""
 MCP_PATH = "/mcp"
 """Path that accepts bearer tokens only, no browser session."""
 STREAM_CHECK_SECONDS = 30.0
 """Seconds between the checks of the token of a stream that stays open."""
+HASHING_AT_ONCE = 1
+"""Limit of concurrent hashes of unknown keys: a flood of guesses takes one processor and 16 MB."""
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,7 +109,7 @@ def cookie_name(scope: HttpScope) -> str:
 
 
 def _limit(entries: dict[str, Any]) -> None:
-    while len(entries) > 256:
+    while len(entries) > MAX_OPEN:
         entries.pop(next(iter(entries)))
 
 
@@ -112,7 +118,7 @@ class KeyVerifier(TokenVerifier):
 
     def __init__(self, keys: Keys) -> None:
         self._keys = keys
-        self._hashing = anyio.CapacityLimiter(1)  # a flood of guesses takes one processor and 16 MB
+        self._hashing = anyio.CapacityLimiter(HASHING_AT_ONCE)
 
     async def verify_token(self, token: str) -> AccessToken | None:
         """Return what a key permits; None for an unknown, revoked or expired key."""
@@ -244,10 +250,10 @@ def caller_of(access: AccessToken) -> Caller | None:
 async def _checked(scope: HttpScope, receive: Receive, expected: str) -> Receive | None:
     """Return a `receive` of the same body; None for a change without the session's CSRF token."""
     headers = Headers(scope=scope)
-    given = headers.get("x-csrf-token")
+    given = headers.get(CSRF_HEADER)
     if given is None and headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
         body = await Request(scope, receive).body()
-        given = parse_qs(body.decode(errors="replace")).get("csrf", [""])[0]
+        given = parse_qs(body.decode(errors="replace")).get(CSRF_FIELD, [""])[0]
         read: Message = {"type": "http.request", "body": body, "more_body": False}
         receive = partial(_replay, iter([read]), receive)
     if not hmac.compare_digest((given or "").encode(), expected.encode()):

@@ -31,6 +31,11 @@ LOCK = "access.lock"
 
 PREFIX = "cg_"
 NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,39}")
+RESERVED = frozenset({"nobody", "ui"})
+"""Names of callers that have no key."""
+
+USE_RECORDED = timedelta(minutes=1)
+"""Time between two records of a key's use."""
 
 
 class Key(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,7 +82,7 @@ class Keys:
         Raises:
             InvalidParamsFault: The name is malformed or was given before, no namespace is named, or a blank one.
         """
-        if not NAME.fullmatch(name) or name in {"nobody", "ui"}:  # callers without a key
+        if not NAME.fullmatch(name) or name in RESERVED:
             raise invalid("name", "up to 40 small letters, digits, dots and hyphens, and none of the reserved names")
         seen = None if namespaces is None else tuple(sorted(set(namespaces)))
         if seen == ():
@@ -122,7 +127,7 @@ class Keys:
             if not hmac.compare_digest(_hash(secret, key.salt), key.hash):
                 return None
             self._verified[digest] = (name, key.hash)
-        if key.last_used_at is None or now - key.last_used_at > timedelta(minutes=1):
+        if key.last_used_at is None or now - key.last_used_at > USE_RECORDED:
             # A key stays valid when its use can't be recorded, as on a full disk.
             with suppress(OSError), self._locked() as keys:
                 keys[name] = msgspec.structs.replace(keys[name], last_used_at=now)

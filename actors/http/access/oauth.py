@@ -36,6 +36,10 @@ TIMEOUT = 5.0
 """Seconds for one request to the issuer."""
 AGAIN_SECONDS = 10
 """Seconds after which an issuer that was away is asked again; until then tokens of unknown keys are answered 503."""
+KEYS_SECONDS = 300
+"""Seconds for which the issuer's keys are cached."""
+LEEWAY = 30
+"""Seconds by which the issuer's clock may differ from ours."""
 MAX_METADATA = 1 << 20
 """Limit of the issuer's metadata, in bytes."""
 
@@ -47,7 +51,7 @@ class _Keys(jwt.PyJWKClient):
     """The keys of an issuer; those that are cached are found while it is away."""
 
     def __init__(self, place: str, asking: Callable[[], AbstractContextManager[None]]) -> None:
-        super().__init__(place, lifespan=300, timeout=TIMEOUT)
+        super().__init__(place, lifespan=KEYS_SECONDS, timeout=TIMEOUT)
         self._asking = asking
 
     def fetch_data(self) -> Any:
@@ -123,7 +127,7 @@ class IssuerVerifier(TokenVerifier):
             algorithms=list(ALGORITHMS),
             audience=self._audience,
             issuer=self._issuer,
-            leeway=30,
+            leeway=LEEWAY,
             options={"require": ["exp", "iss", "aud", "sub"]},
         )
         # JSON can escape half a character; no event with such a name could be logged.

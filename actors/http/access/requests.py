@@ -30,8 +30,14 @@ REPLAYS_AT_ONCE = 12
 """Replays of the log of one caller at once."""
 RETRY_SECONDS = 2
 """Seconds after which a refused client may try again."""
+MAX_BUCKETS = 10_000
+"""Callers and addresses that are remembered; the one seen longest ago is forgotten."""
 EVERY = 60.0
 """Seconds between two events of a caller."""
+LAST_SECONDS = 5.0
+"""That a server which stops waits for its last events."""
+MAX_ADDRESSES = 8
+"""That an event names."""
 
 
 class Rates:
@@ -65,7 +71,7 @@ class Rates:
         granted = left >= 1
         self._buckets[name] = (left - 1 if granted else left, now)
         self._buckets.move_to_end(name)
-        while len(self._buckets) > 10_000:
+        while len(self._buckets) > MAX_BUCKETS:
             self._buckets.popitem(last=False)
         return granted
 
@@ -94,7 +100,7 @@ class RequestCounts:
         """
         count = self._of(None if caller is None else caller.name, now)
         count.refused[what] += 1
-        if address and len(count.addresses) < 8:
+        if address and len(count.addresses) < MAX_ADDRESSES:
             count.addresses[address] = None
 
     def take(self) -> list[RequestsCounted]:
@@ -125,7 +131,7 @@ async def record(context: Context, counts: RequestCounts) -> None:
             with anyio.CancelScope(shield=True):  # what was taken from the counts is in none but this call
                 await _append(context, counts.take())
     finally:
-        with anyio.move_on_after(5.0, shield=True):
+        with anyio.move_on_after(LAST_SECONDS, shield=True):
             await _append(context, counts.take())
 
 

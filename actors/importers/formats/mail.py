@@ -41,6 +41,8 @@ LONGEST_HEADER = 1_000
 """Characters of a header that are kept as metadata."""
 LONGEST_PARSED = 4_000
 """Characters of a header that are read: the standard library's parser takes the square of their number."""
+DELETED = 8
+"""The bit of Thunderbird's status of a message by which it waits for removal."""
 REFUSED = frozenset({"spam", "trash"})
 """Labels of Gmail whose messages aren't memories."""
 
@@ -195,7 +197,7 @@ def _message(message: EmailMessage, digest: str, file: Path, line: int, options:
 def _unwanted(message: EmailMessage, problems: list[str]) -> str | None:
     """Return as what the program that kept a message has put it aside."""
     with suppress(ValueError):
-        if int(_header(message, "x-mozilla-status", problems), 16) & 8:  # it waits for removal
+        if int(_header(message, "x-mozilla-status", problems), 16) & DELETED:
             return "deleted messages"
     labels = _header(message, "x-gmail-labels", problems).lower().split(",")
     return None if REFUSED.isdisjoint(map(str.strip, labels)) else "spam and trash"

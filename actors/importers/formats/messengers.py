@@ -17,6 +17,7 @@ TELEGRAM: Final = "an export of Telegram"
 SLACK: Final = "an export of Slack"
 RESULT: Final = "result.json"
 USERS: Final = "users.json"
+CHANNELS: Final = ("channels.json", "groups.json", "dms.json", "mpims.json")
 SAID: Final = ("bot_message", "file_comment", "file_share", "me_message", "thread_broadcast")
 """Subtypes of Slack's messages that a person or a bot wrote; the others are notices, such as of who joined."""
 NOTICES: Final = "notices of the program"
@@ -88,7 +89,7 @@ def read_slack(path: Path, options: Options) -> Iterator[Record]:
     channels: dict[str, str] = {}
     names = _names(path)
     root = _root(names) or ""
-    lists = [f"{root}{name}" for name in (USERS, "channels.json", "groups.json", "dms.json", "mpims.json")]
+    lists = [f"{root}{name}" for name in (USERS, *CHANNELS)]
     for name, whole in _contents(path, [name for name in lists if name in names]):
         if isinstance(whole, Broken):
             yield whole

@@ -19,6 +19,7 @@ SINGLE: Final = "a WhatsApp chat"
 SUFFIX: Final = ".txt"
 PHONES: Final = "_chat"
 """The name of a chat in the archive of an iPhone, whose own name says with whom it was."""
+LEFT_OUT: Final = "notices of the program, images and other media"
 MARK: Final = "\u200e"
 """What iPhones begin a line and each text with that is of the program, such as `image omitted`."""
 
@@ -51,6 +52,8 @@ _EDITED_BARE: Final = re.compile(r"\s<(?=[^\W\d_a-z])(?:[^\W\d_]+[ ]){2,}[^\W\d_
 
 `<your name here>`, which begins with a small letter, was typed.
 """
+_AROUND_NUMBER: Final = "\u202a\u202c"
+"""What stands around the number of a sender who is no contact, unseen."""
 
 
 def matches(file: Path) -> bool:
@@ -100,12 +103,12 @@ def _messages(lines: list[tuple[int, re.Match[str], str]], file: Path, options: 
     known: Counter[tuple[str, ...]] = Counter()
     for index, (number, found, said) in enumerate(lines):
         if found["sender"] is None or _MEDIA.fullmatch(said := said.strip()):
-            yield Skipped("notices of the program, images and other media")
+            yield Skipped(LEFT_OUT)
         elif said := _EDITED.sub("", said).strip():
             speaker = found["sender"].strip(f"{MARK}~ ")
             place = ("whatsapp", found["date"], found["hour"], found["minute"], found["second"] or "", speaker, said)
             known[place] += 1  # the same words twice in a minute
-            speaker = speaker.strip("\u202a\u202c")  # stand unseen around the number of a sender who is no contact
+            speaker = speaker.strip(_AROUND_NUMBER)
             yield from memory(
                 (*place, known[place]),
                 _written(said),

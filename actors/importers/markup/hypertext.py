@@ -20,6 +20,8 @@ _BLOCKS: Final = frozenset(
 )
 _INNER: Final = frozenset({"p", "div"})
 """Blocks that may stand around the text of another, such as an item, which then remains one."""
+_JOINED: Final = frozenset({"li", "tr"})
+"""Blocks that stand on consecutive lines."""
 _DATES: Final = frozenset("date dc.date dcterms.created dcterms.date article:published_time datepublished".split())
 """Names of the properties of a page that say when it was written."""
 PARAGRAPH: Final = "\u2029"
@@ -82,7 +84,7 @@ class _Reader(HTMLParser):
         """All blocks, separated by blank lines unless they are items or rows."""
         parts: list[str] = []
         for number, (element, block) in enumerate(self._blocks):
-            is_joined = element in {"li", "tr"} and number > 0 and self._blocks[number - 1][0] == element
+            is_joined = element in _JOINED and number > 0 and self._blocks[number - 1][0] == element
             parts += [block] if not number else ["\n" if is_joined else "\n\n", block]
         return "".join(parts)
 

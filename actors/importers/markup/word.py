@@ -23,12 +23,18 @@ MAX_XML: Final = 32 << 20
 much."""
 DEEPEST: Final = 6
 """Levels of headings and items."""
+MOST_ANCESTORS: Final = 12
+"""Styles that a style inherits from, each through another; in a damaged file they may go in a circle."""
 MOST_NESTED: Final = 100
 """Elements within each other, several times as many as of a table in a table: reading takes their number times the
 length of the text."""
+MOST_DIGITS: Final = 9
+"""Digits of a number that is read."""
 LONGEST_ROW: Final = 500
 """Characters of a row that is written as a line; the cells of a longer one, such as a column of a page, follow each
 other as paragraphs."""
+TEMPLATE: Final = "2013-12-23T23:15:00Z"
+"""When python-docx's template was made, which each document written with it names as its own time."""
 
 _LEFT_OUT: Final = frozenset("pPr rPr tblPr tcPr trPr sdtPr sectPr del moveFrom Fallback rt".split())
 """Elements without text of the document. What is in `Fallback` is said before in other elements, `rt` is how a word is
@@ -146,8 +152,7 @@ def _made(archive: ZipFile, part: str | None) -> str | None:
     if part not in archive.namelist():
         return None
     made = _xml(archive, part).findtext("created")
-    # The time of python-docx's template, which each document written with it names as its own.
-    return None if made == "2013-12-23T23:15:00Z" else moment(made)
+    return None if made == TEMPLATE else moment(made)
 
 
 def _styles(archive: ZipFile, part: str | None) -> dict[str, _Style]:
@@ -159,7 +164,7 @@ def _styles(archive: ZipFile, part: str | None) -> dict[str, _Style]:
     for identifier in stated:
         line: list[str] = []
         ancestor = identifier
-        while ancestor in stated and len(line) < 12:  # in a damaged file they may go in a circle
+        while ancestor in stated and len(line) < MOST_ANCESTORS:
             line.append(ancestor)
             ancestor = _value(stated[ancestor], "basedOn") or ""
         style = _Style()
@@ -190,7 +195,7 @@ def _value(element: Element, path: str) -> str | None:
 
 
 def _number(text: str | None) -> int | None:
-    return int(text) if text and len(text) <= 9 and text.isdecimal() else None
+    return int(text) if text and len(text) <= MOST_DIGITS and text.isdecimal() else None
 
 
 def _blocks(parent: Element, styles: dict[str, _Style]) -> Iterator[_Block]:

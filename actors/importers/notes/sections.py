@@ -24,6 +24,8 @@ LONGEST_HEADING: Final = 200
 """Characters of a heading. A line of dashes makes one of the whole paragraph above it, which is rarely meant."""
 LEAST: Final = 500
 """Characters of a part of a section, unless a paragraph or an item is longer."""
+LONGEST_ITEM: Final = 100
+"""Characters of an item that stand above a part of what is nested in it."""
 SEPARATOR: Final = " › "
 
 PARSER: Final = MarkdownIt("commonmark").disable("inline")
@@ -37,6 +39,8 @@ _DELIMITERS: Final = re.compile(r"[\s|:-]*-[\s|:-]*")
 """The second line of a table, which is a paragraph to CommonMark and stays in one part."""
 _BLANK_LINES: Final = re.compile(r"\A(?:[ \t]*\n)+")
 _SENTENCE_END: Final = re.compile(r"[.!?:;…][\"'”’)\]*_]*\s*\Z")
+_IN_PARAGRAPH: Final = 100
+"""Added to the level of a line in a paragraph: only where no block begins in reach is a paragraph divided."""
 
 
 class Section(msgspec.Struct, frozen=True):
@@ -200,11 +204,10 @@ def _cuts(text: str) -> list[_Cut]:
         cuts.append(_Cut(token.level, starts[first], above, until))
         if token.type == "list_item_open":
             marker = _MARKER.match(lines[first])
-            items.append((end, excerpt(lines[first][marker.end() if marker else 0 :], 100)))
+            items.append((end, excerpt(lines[first][marker.end() if marker else 0 :], LONGEST_ITEM)))
         elif token.type == "paragraph_open" and not (end > first + 1 and _DELIMITERS.fullmatch(lines[first + 1])):
             within = (line for line in range(first + 1, end) if _SENTENCE_END.search(lines[line - 1]))
-            # Divided only where no block begins in reach.
-            cuts += [_Cut(token.level + 100, starts[line], above, until) for line in within]
+            cuts += [_Cut(token.level + _IN_PARAGRAPH, starts[line], above, until) for line in within]
     return cuts
 
 

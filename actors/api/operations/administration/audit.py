@@ -26,6 +26,8 @@ from events.vocabulary import MemoryRecalled
 
 EVENTS_AT_ONCE = 256
 """Events that are read from the log at once."""
+ANOTHER = "another namespace"
+"""Stands for the name of one that the caller doesn't see."""
 _GOAL = re.compile(r"\bgoal ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
 
 
@@ -139,9 +141,7 @@ async def _described(context: Context, params: AuditTrail, envelopes: Iterable[E
 def _masked(envelope: Envelope, visible: Collection[str]) -> Envelope:
     """Return an event without the names of namespaces that the caller doesn't see: its memories were there before."""
     names = {name: getattr(envelope.event, name, None) for name in ("namespace", "source", "target")}
-    hidden = {
-        name: "another namespace" for name, value in names.items() if isinstance(value, str) and value not in visible
-    }
+    hidden = {name: ANOTHER for name, value in names.items() if isinstance(value, str) and value not in visible}
     return replace(envelope, event=replace(envelope.event, **hidden))
 
 

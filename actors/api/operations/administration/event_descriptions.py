@@ -18,6 +18,8 @@ from projections.projection import event_name, is_shredded_memory
 
 REFUSALS = {"login": "a login by an invalid link", "token": "an invalid key", "form": "a form of another page"}
 """Words for what is refused before anybody is known; otherwise it is an operation, or the name of a key."""
+HASH_DIGITS = 16
+"""Hexadecimal digits of a question's hash."""
 MAX_IDS = 3
 """Ids that a list of memories names."""
 
@@ -269,7 +271,7 @@ def _because(reason: str | None) -> str:
 
 
 def _hash(digest: bytes) -> str:
-    return digest.hex()[:16]
+    return digest.hex()[:HASH_DIGITS]
 
 
 def _several(memories: Iterable[UUID]) -> str:

@@ -20,6 +20,8 @@ from events.spaces import E1
 from projections.atlas.facets import Filter
 from projections.time.time_mentions import NO_HINTS
 
+MAX_CAPTURED = 12
+"""Sentences of one session."""
 KNOWN = 0.8
 """Similarity in E1 from which a memory says the same; people grade such pairs as equivalent but for details."""
 
@@ -44,7 +46,7 @@ async def memory_capture(context: Context, params: MemoryCapture) -> JsonObject:
     captured: list[str] = []
     known = 0
     for value, (memory, candidate) in zip(params.items, parsed.items(), strict=True):
-        if len(earlier) + len(captured) >= 12:  # of one session
+        if len(earlier) + len(captured) >= MAX_CAPTURED:
             break
         if memory in earlier:
             continue

@@ -29,6 +29,8 @@ from projections.graph.relations import LINK_TO
 
 STORED_AS_GIVEN = ("namespace", "session", "modality", "tags", "rationale", "memory_type", "metadata")
 """Parameters that are fields of the event too."""
+LINK_WEIGHT = 1.0
+"""Of a link that an agent drew."""
 
 
 class IngestItem(NamedTuple):
@@ -164,7 +166,7 @@ def _consequences(one: PendingMemory) -> Iterator[Event]:
         yield from one.item.links
     elif one.targets:
         yield MemoriesLinked(
-            source=one.id, targets=tuple(target.id for target in one.targets), relation=LINK_TO, weight=1.0
+            source=one.id, targets=tuple(target.id for target in one.targets), relation=LINK_TO, weight=LINK_WEIGHT
         )
     for memory in one.supersedes:
         yield MemorySuperseded(memory=memory, by=one.id, rule=STATED)

@@ -26,8 +26,12 @@ from projections.memories.catalog import Body, Entry
 from projections.mind.johari import insights
 from projections.projection import MemoryState, is_shredded_memory
 
+MAX_EVOLUTION = 100
+"""Latest snapshots of a memory's evolution."""
 BANDS = {"Optimal": 0.75, "Acceptable": 0.70, "Warning": 0.55}
 """Least alignment with the North Star of each band; below, it is Critical."""
+MISALIGNED = -0.15
+"""Change of alignment below which a realignment counts as a misalignment."""
 
 
 async def memory_retrieve(context: Context, params: MemoryRetrieve) -> JsonObject:
@@ -99,7 +103,7 @@ def _described(entry: Entry, edges: Edges, history: Sequence[Envelope], *, inclu
         "johariDominant": [row.quadrant.value for row in body.johari],
         "insights": list(insights(body.johari)),
         "utl": learning(body.learning) | learning_inputs(body.learning),
-        "evolutionSnapshots": _evolution(body, history)[-100:],  # the latest
+        "evolutionSnapshots": _evolution(body, history)[-MAX_EVOLUTION:],
         "embeddings": {space.key: {"kind": space.kind.value, **shape(embeddings[space.key])} for space in SPACES},
         "passages": len(body.passages),
     }
@@ -147,7 +151,7 @@ def _evolution(body: Body, history: Sequence[Envelope]) -> list[JsonObject]:
 
 
 def _realignment(before: UUID | None, goal: UUID, change: float) -> JsonObject:
-    if before is not None and change < -0.15:
+    if before is not None and change < MISALIGNED:
         return {"trigger": "MisalignmentDetected", "deltaA": rounded(change)}
     if before == goal:
         return {"trigger": "Recalibration"}

@@ -22,6 +22,9 @@ from projections.projection import MemoryState
 
 EVENTS = 500
 """Events that a page looks at."""
+REDACTION = "redaction"
+"""The rule by which a redacted memory takes over what its original superseded, and what superseded it."""
+REASON = "replaced by a redacted memory: it held a secret"
 
 
 class StoreScan(Params, frozen=True, kw_only=True):
@@ -61,10 +64,7 @@ async def _replace(context: Context, memory: UUID, stored: StoreMemory) -> JsonO
     (entry,) = await ask(context.hub.store, FindMemories(memories=(memory,)))
     if entry is None or entry.state is MemoryState.ERASED:
         return {}
-    erasures = [
-        MemoryErased(memory=one, reason="replaced by a redacted memory: it held a secret")
-        for one in (*entry.lineage, memory)
-    ]
+    erasures = [MemoryErased(memory=one, reason=REASON) for one in (*entry.lineage, memory)]
     if entry.state is MemoryState.MERGED:
         await append(context, *erasures)
         return {"successor": str(entry.merged_into)}
@@ -84,7 +84,7 @@ async def _replace(context: Context, memory: UUID, stored: StoreMemory) -> JsonO
     ]
     versions = [(one, successor.id) for one in entry.supersedes]
     versions += [(successor.id, entry.superseded_by)] if entry.superseded_by else []
-    superseded = [MemorySuperseded(memory=memory, by=by, rule="redaction") for memory, by in versions]
+    superseded = [MemorySuperseded(memory=memory, by=by, rule=REDACTION) for memory, by in versions]
     hidden = entry.state in {MemoryState.FORGOTTEN, MemoryState.PRUNED}
     forgotten = [MemoryForgotten(memory=successor.id, reason=entry.reason)] if hidden else []
     await append(context, *links, *superseded, *forgotten, *erasures)

@@ -14,12 +14,15 @@ from events.vocabulary import MemorySuperseded
 from events.vocabulary.codec import decompress
 from events.vocabulary.memories import STATED
 
+MAX_SIMILAR = 3
+"""Similar memories that the answer to a store shows."""
+
 
 async def versions_of(context: Context, stored: StoredMemory) -> JsonObject:
     """Return what a stored memory superseded, and similar memories that it may supersede by the caller's judgement."""
     similar = [
         {"id": str(one.memory), "content": plain_excerpt(one.text, LABEL), "similarity": rounded(one.similarity)}
-        for one in stored.similar[:3]
+        for one in stored.similar[:MAX_SIMILAR]
     ]
     return await supersessions_of(context, stored) | ({"similar": similar} if similar else {})
 

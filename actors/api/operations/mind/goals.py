@@ -18,6 +18,11 @@ from actors.runtime.types import JsonObject
 from events.spaces import SPACES
 from events.vocabulary import GoalDiscovered
 
+MAX_MEMBERS = 5
+"""Most central members of a goal that are listed."""
+SURE_ENOUGH = 0.5
+"""Confidence from which on goals are shown. Of 44 topics of a dozen short sentences each 17 are, from .6 on 12."""
+
 NO_STAR = (
     "Nothing serves a goal yet: discover_goals finds the North Star, among some ten memories of one thing at least"
 )
@@ -35,8 +40,7 @@ class DiscoverGoals(Params, frozen=True, kw_only=True):
     """
 
     namespace: Namespace = DEFAULT_NAMESPACE
-    # From .5 on, 17 of 44 topics of a dozen short sentences each are shown, from .6 on 12.
-    min_confidence: Annotated[Share, Meta(description="Leave out less certain")] = 0.5
+    min_confidence: Annotated[Share, Meta(description="Leave out less certain")] = SURE_ENOUGH
     max_goals: Annotated[int, Meta(ge=1, le=20, description="At most")] = 5
 
 
@@ -134,7 +138,7 @@ def _goal(found: GoalDiscovered) -> JsonObject:
         "goal_id": str(found.goal),
         **pick(found, "description", "level", "confidence", "coherence"),
         "member_count": len(found.members),
-        "members": [str(member) for member in found.members[:5]],  # the most central
+        "members": [str(member) for member in found.members[:MAX_MEMBERS]],
         "dominant_embedders": list(found.spaces),
         "parent_goal_id": str(found.parent) if found.parent else None,
     }

@@ -27,6 +27,8 @@ MAX_SHOWN = 20
 """Merges, and pruned memories, in the answer of a run; `list_consolidations` returns all."""
 EXCERPT = 100
 """Characters of a memory in these answers."""
+EVENTS_READ = 2_000
+"""Latest events of a run that are read for the causes which it found."""
 Entries = Mapping[UUID, Entry]
 Threshold = Annotated[Share, Meta(description="Prune below it")]
 
@@ -98,7 +100,7 @@ async def get_pruning_candidates(context: Context, params: GetPruningCandidates)
 
 async def _causes(context: Context, run: Run) -> list[CausalLink]:
     """Return the edges from causes to effects that a run found, of which the caller sees both ends."""
-    events = await from_log(context.hub.log.get, run.events[-2_000:])  # the latest
+    events = await from_log(context.hub.log.get, run.events[-EVENTS_READ:])
     links = [link for one in events if isinstance(one.event, CausesLinked) for link in one.event.links]
     seen = await context.visible_among({end for link in links for end in (link.source, link.target)})
     return [link for link in links if {link.source, link.target} <= seen]

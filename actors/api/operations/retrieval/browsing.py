@@ -91,6 +91,8 @@ class StoreCalendar(Reading, frozen=True, kw_only=True):
 
 JUDGED: Final = 2_048
 """Memories whose salience is asked for at once: other requests wait for some 17 ms, 8 µs for each."""
+MAX_JUDGED: Final = 10_000
+"""Latest memories among which a list by salience finds the most salient."""
 STARTS_AN_ID = re.compile(r"[0-9a-fA-F](-?[0-9a-fA-F]){0,31}-?", re.ASCII)
 """The first digits of an id, with its hyphens or without."""
 FEWEST_DIGITS = 6
@@ -126,7 +128,7 @@ async def memory_list(context: Context, params: MemoryList) -> JsonObject:
     if not params.oldest_first:
         order = order[::-1]
     if params.by_salience:
-        order = order[:10_000]  # the latest
+        order = order[:MAX_JUDGED]
         salience = await read_salience(context, [columns.memories[row] for row in order.tolist()])
         order = order[np.argsort(-salience, kind="stable")]
     page = order[params.offset : params.offset + params.limit]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from itertools import product
-from typing import Annotated, NamedTuple
+from typing import Annotated, Final, NamedTuple
 from uuid import UUID
 
 from msgspec import Meta
@@ -25,6 +25,12 @@ from events.vocabulary import LinksTraversed
 from projections.spaces.lexical import STOP_WORDS, stem_words
 from projections.spaces.lexical import words as tokens
 
+ALTERNATIVES = 3
+"""Further paths that are shown on request."""
+MAX_ENDS = 3
+"""Memories that words for one end may mean: of these, the best found pair that a path joins is chosen."""
+MIN_RELATIVE_SIMILARITY: Final = 2 / 3
+"""Of such a memory to the best one: a memory that shares one of several words is not meant."""
 MAX_EXAMINED = 2_000
 """Memories that are examined for causes before the paths are searched; the rest waits for a deep run."""
 
@@ -197,7 +203,7 @@ async def _best_paths(context: Context, params: FindCausalPath, starts: list[End
                     namespace=None if params.namespace == EVERYWHERE else params.namespace,
                     max_hops=params.max_hops,
                     kind=kind,
-                    alternatives=3 if params.include_alternatives else 0,
+                    alternatives=ALTERNATIVES if params.include_alternatives else 0,
                 ),
             )
             if found.paths:
@@ -231,12 +237,11 @@ async def _resolve(context: Context, concept: str, parameter: str, namespace: st
 async def _search(context: Context, text: str, parameter: str, namespace: str | None) -> list[End]:
     await wait_until_ready(context)
     query = await parse_query(context, text, context.now(), context.search_filter(namespace))
-    # The best found pair of these that a path joins is chosen.
-    found = await search(context, query, SearchProfile.AUTO, limit=3, primed={})
+    found = await search(context, query, SearchProfile.AUTO, limit=MAX_ENDS, primed={})
     if not found.hits:
         raise NotFoundFault(f"No memory is found by '{parameter}'", parameter=parameter)
     confidence = found.relevance and found.relevance.confidence
-    least = 2 / 3 * max(hit.similarity for hit in found.hits)  # a memory that shares one of several words is not meant
+    least = MIN_RELATIVE_SIMILARITY * max(hit.similarity for hit in found.hits)
     return [End(hit.memory, hit.similarity, confidence) for hit in found.hits if hit.similarity >= least]
 
 

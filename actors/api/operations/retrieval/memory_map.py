@@ -19,10 +19,14 @@ from actors.runtime.types import JsonObject
 from events.vocabulary import GoalDiscovered
 from projections.storage.microseconds import microseconds
 
+MAX_POINTS: Final = 200_000
+"""Points on a map: 1.8 MB. Of more memories, every n-th is shown."""
 SAMPLED: Final = 5_000
 """Memories that the axes of a map are computed from."""
 NONE: Final = 255
 """Code of a point without a goal, or beyond the first 255 values."""
+MAX_AGE: Final = 65_535
+"""Days, the age of a point at most."""
 EMPTY_MAP: Final[JsonObject] = {"ids": "", "points": "", "namespaces": [], "goals": [], "total": 0}
 
 
@@ -66,12 +70,12 @@ def _plane(
     """
     if columns.vectors is None:
         raise ValueError("a map needs vectors")
-    step = -(-len(columns.memories) // 200_000) or 1  # points take 1.8 MB; of more memories, every n-th is shown
+    step = -(-len(columns.memories) // MAX_POINTS) or 1
     rows = slice(None, None, step)
     memories = columns.memories[rows]
     count = len(memories)
     places = np.full((count, 2), 32_767, np.uint16) if count < 2 else _project(columns.vectors[rows])
-    age = np.clip((microseconds(now) - columns.created[rows]) // DAY, 0, 65_535).astype(np.uint16)
+    age = np.clip((microseconds(now) - columns.created[rows]) // DAY, 0, MAX_AGE).astype(np.uint16)
     used, codes, sizes = np.unique(columns.namespace[rows], return_inverse=True, return_counts=True)
     by_size = np.argsort(-sizes, kind="stable")
     names = [columns.namespaces[code] for code in used[by_size].tolist()]

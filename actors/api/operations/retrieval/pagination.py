@@ -27,6 +27,7 @@ _PAGING = {"cursor", "top_k", "max_tokens", "max_characters", "explain", "as_of"
 """Parameters that may change from page to page; `as_of` if it still means the same moment."""
 LARGEST = 2**31
 """The largest number that a search writes in a cursor."""
+_ENCODER = msgspec.msgpack.Encoder(uuid_format="bytes")
 Order = Annotated[float, Meta(ge=0, le=1)]
 
 
@@ -61,7 +62,7 @@ def first_page(params: SearchGraph, pool: int, asked_at: datetime, then: datetim
 
 def encode_cursor(page: Page) -> str:
     """Return the cursor of a page."""
-    return base64.urlsafe_b64encode(msgspec.msgpack.Encoder(uuid_format="bytes").encode(page)).decode()
+    return base64.urlsafe_b64encode(_ENCODER.encode(page)).decode()
 
 
 def decode_cursor(cursor: str, params: SearchGraph, then: datetime | None = None) -> Page:

@@ -21,8 +21,12 @@ from projections.time.expressions import find_intervals
 
 COMPARED = 10
 """Best results that are compared with each other."""
+MAX_GAP = 1.25
+"""Of the fused scores of such a pair: what ranks much lower is no answer, whatever words it shares."""
 SAME_DAY = timedelta(days=1)
 """By how much a memory may be dated after the query: a date is one of any time zone."""
+MIN_TIME = timedelta(minutes=1)
+"""Between two versions; memories of the same minute belong to one statement."""
 
 
 def asks_for_one_version(query: Query) -> bool:
@@ -46,8 +50,7 @@ def find_restated(query: Query, hits: Sequence[tuple[Hit, Entry]]) -> dict[UUID,
     pairs = [
         (one, other)
         for (hit, one), (lower, other) in combinations(held, 2)
-        # What ranks much lower is no answer, whatever words it shares.
-        if not one.reinstated and hit.score - lower.score <= 1.25
+        if not one.reinstated and hit.score - lower.score <= MAX_GAP
     ]
     if query.hints.intervals:
         return {
@@ -56,7 +59,7 @@ def find_restated(query: Query, hits: Sequence[tuple[Hit, Entry]]) -> dict[UUID,
     found: dict[UUID, Entry] = {}
     for one, other in pairs:
         since = body_of(other).created_at - body_of(found.get(one.id, one)).created_at
-        if since > timedelta(minutes=1) and _replaces(query, one, other):
+        if since > MIN_TIME and _replaces(query, one, other):
             found[one.id] = other
     return {memory: latest.id for memory, latest in found.items()}
 

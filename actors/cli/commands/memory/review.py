@@ -14,7 +14,11 @@ from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
 
+KEPT_IMPORTANCE = 0.7
+"""Importance of what a person kept; consolidation prunes nothing above .6."""
+
 QUESTION = "[k]eep, [d]rop, [e]dit, [s]kip, [q]uit"
+ANSWERS = frozenset("kdesq")
 
 
 @app.command(rich_help_panel=Panel.REMEMBER)
@@ -84,7 +88,7 @@ def _asked(pending: dict[str, JsonObject]) -> Iterator[tuple[str, str | None]]:
             OUT.print(f"  {one['metadata'].get('evidence', {}).get('text', '')}".replace("\n", "\n  "))
             OUT.print(one["content"], style="bold")
             answer = ""
-            while answer not in frozenset("kdesq"):
+            while answer not in ANSWERS:
                 answer = typer.prompt(QUESTION, default="s").strip()[:1].lower()
             if answer == "q":
                 return
@@ -102,8 +106,7 @@ def _keep(store: StoreSession, one: JsonObject, text: str) -> None:
 
     successor = str(memory_id("reviewed", one["id"], text))
     tags = [tag for tag in one["tags"] if tag != TAG]
-    # Above .6 consolidation prunes nothing.
-    item = one | {"id": successor, "content": text, "tags": tags, "importance": 0.7}
+    item = one | {"id": successor, "content": text, "tags": tags, "importance": KEPT_IMPORTANCE}
     (result,) = store.call("memory/import", items=[item])["results"]
     if not result["success"]:
         raise CommandError(result["error"]["message"])

@@ -15,8 +15,11 @@ from actors.proxy.endpoint import Report
 from actors.runtime.settings import ModelProfile, passphrase
 from actors.runtime.types import JsonObject
 
+MAX_WORKERS = 256
+"""Largest value of `--workers`."""
+
 Workers = Annotated[
-    int | None, typer.Option(min=1, max=256, help="Processes that embed.", show_default="1; all of Ray")
+    int | None, typer.Option(min=1, max=MAX_WORKERS, help="Processes that embed.", show_default="1; all of Ray")
 ]
 
 Ray = Annotated[

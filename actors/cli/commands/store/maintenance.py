@@ -17,6 +17,9 @@ from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import passphrase
 from actors.runtime.types import JsonObject
 
+UNCHECKED = 3
+"""Exit status of `verify` where the store could not be checked."""
+
 RESTORE = (
     "restore the database by your server's own tools, or a backup by: context-graph restore BACKUP --data NEW_FOLDER"
 )
@@ -34,8 +37,7 @@ def calibrate(
     """Calibrate the model that --embedder chose on texts of the store; searches then say how relevant results are."""
 
 
-# Status 3: the store could not be checked.
-@folder_command(Panel.TRUST, "maintenance.verified", succeeded=lambda answer: answer["sound"], error_status=3)
+@folder_command(Panel.TRUST, "maintenance.verified", succeeded=lambda answer: answer["sound"], error_status=UNCHECKED)
 def verify(
     folder: Path,
     report: Report,

@@ -32,6 +32,8 @@ MARKUP = re.compile(
 """Texts that the program writes into a person's turns."""
 _FOREIGN = re.compile(r"(?:Another Claude session sent a message:)?\s*<(?:teammate|cross-session)-message\b")
 """Begins a person's turn that another session wrote."""
+_SYNTHETIC = "<synthetic>"
+"""The model of what the program writes as the assistant, such as errors of the API."""
 
 
 class _Message(msgspec.Struct):
@@ -89,7 +91,7 @@ def read(file: Path, options: Options) -> Iterator[Record]:
             yield Skipped("other lines of the program")
         elif line.is_sidechain and not options.everything:
             yield Skipped("side chains")
-        elif line.is_meta or line.message.model == "<synthetic>":  # such as errors of the API
+        elif line.is_meta or line.message.model == _SYNTHETIC:
             yield Skipped("notes of the program")
         elif line.is_compact_summary:
             yield Skipped("summaries of turns before them")
