@@ -64,7 +64,8 @@ SHARED_PENALTY: Final = 0.5
 still comes before those of the project."""
 
 KIND_BONUS: Final = 1.5
-"""What a memory ranks higher that uses a word of the kind that a question asks for, and again for one that names it."""
+"""What a memory ranks higher that uses a word of the kind that a question asks for, and again for one that names it;
+chosen on 15 questions of our own."""
 
 CausalBonus: TypeAlias = Callable[[Atlas, Search, Mask], Mapping[int, float]]
 

@@ -23,17 +23,16 @@ class Kind(NamedTuple):
     """Stems beside the name of the kind that don't restrict it."""
 
 
-_LISTS: Final = ENGLISH["kinds"]
-_BESIDE: Final = _LISTS.pop("beside")
 _KINDS: Final = {
     name: Kind(
         naming=tuple(lists["naming"].split()),
         words=tuple((lists["naming"] + " " + lists["using"]).split()),
-        beside=frozenset(stem_words((_BESIDE + " " + lists["beside"]).split())),
+        beside=frozenset(stem_words((ENGLISH["asking_for_kinds"]["beside"] + " " + lists["beside"]).split())),
     )
-    for lists in _LISTS.values()
+    for lists in ENGLISH["kinds"].values()
     for name in lists["names"].split()
 }
+"""The kinds by each of their names."""
 _LISTING: Final = re.compile(
     r"\W*(?:(?:can|could|please|you) )*(?:get|give|list|recall|show)\b(?: (?:me|us)\b)?", re.IGNORECASE
 )
@@ -45,6 +44,7 @@ _RESTRICTED: Final = re.compile(
 )
 """Asks for advice, or for those of something: "What would you prefer?", "bugs in this"."""
 _MOST_CHARACTERS: Final = 100
+"""A longer query tells something."""
 
 
 def asked_kind(query: str) -> Kind | None:
