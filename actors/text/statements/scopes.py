@@ -68,12 +68,7 @@ def are_of_different_subjects(
         later={stem for phrase in right for stem in phrase.stems},
         told={stem for phrase in left if not phrase.before for stem in phrase.stems},
     )
-    if left and right and _is_exception(earlier, later, known.earlier):
-        return True
-    if _CONDITION.match(later.text) and not _CONDITION.match(earlier.text):
-        return True
-    recurs = [any(phrase.preposition == RECURRING for phrase in side) for side in (left, right)]
-    if _THIS_TIME.match(later.text) and recurs == [True, False]:
+    if _is_exception(earlier, later, known.earlier):
         return True
     if left and right and _has_other_head(left[0], right[0], earlier, later):
         predicates = [{stem for phrase in side[1:] for stem in phrase.stems} for side in (left, right)]
@@ -139,14 +134,21 @@ def _narrows(one: Phrase, other: Phrase, stems: set[str]) -> bool:
 
 
 def _is_exception(earlier: Statement, later: Statement, stems: set[str]) -> bool:
-    """Return whether a later statement is about a part of what an earlier one is about: a kind, or some weekdays.
+    """Return whether a later statement restricts what an earlier one says to a kind, a condition, a weekday or once.
 
     "Passwords expire" is about all of them, so "Passwords of services no longer expire" is an exception. "Dinner" or
     "the password" is a single one, and "The password for the house is now …" may name it more fully.
 
-    `stems` are those of the phrases of the earlier statement; both have phrases.
+    `stems` are those of the phrases of the earlier statement.
     """
     left, right = phrases(earlier), phrases(later)
+    if _CONDITION.match(later.text) and not _CONDITION.match(earlier.text):
+        return True
+    recurs = [any(phrase.preposition == RECURRING for phrase in side) for side in (left, right)]
+    if _THIS_TIME.match(later.text) and recurs == [True, False]:
+        return True
+    if not (left and right):
+        return False
     one, other = left[0], right[0]
     is_name = any(word.kind == "name" and word.key == one.stems[-1] for word in earlier.words)
     is_general = one.before and one.plural and not one.follows and not is_name
