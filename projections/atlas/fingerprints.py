@@ -43,7 +43,7 @@ class Fingerprints:
         self._connected = connected
         self._spaces = {space.key: _empty(space, self.dimensions[space.key]) for space in SPACES}
         self._spaces[E1] = self._semantic
-        self._stems = stems
+        self.holds_stems = stems
         self._passage_terms = PassageTerms()
         self._ids = []
         self._rows: dict[UUID, int] = {}
@@ -73,7 +73,7 @@ class Fingerprints:
         self._rows[memory] = len(self)
         self._ids.append(memory)
         self._semantic.append(*semantic_vectors(fingerprint, passages, self.dimensions[E1]))
-        spans = passages if self._stems else ()
+        spans = passages if self.holds_stems else ()
         self._passage_terms.append([content[passage.start : passage.end] for passage in spans])
         for key, space in self._spaces.items():
             if not isinstance(space, WindowedSpace):
@@ -163,7 +163,7 @@ class Fingerprints:
 
         NaN where it is unknown: for a query without terms, and where E6 holds no stems.
         """
-        if not self._stems or query_terms is None:
+        if not self.holds_stems or query_terms is None:
             return np.full(int(self.passage_counts(rows).sum()), np.nan, np.float32)
         shares = self._of_kind(E6, SparseSpace).shares(of_kind(query_terms, Sparse, E6))
         return self._passage_terms.coverage(shares, rows)

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, cast
 from zlib import crc32
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 import Stemmer
 
 from events.fingerprint import Sparse
+from projections.spaces.section_terms import heading_terms
 
 TERM_DIMENSION: Final = 30_522
 _MAX_FREQUENCY: Final = 1_000
@@ -95,18 +96,25 @@ def stems(text: str) -> list[str]:
 def term_frequencies(text: str) -> Sparse:
     """Return E6: the frequency of each stem, hashed (CRC-32 modulo 30,522); a blank text is a ValueError.
 
-    Document frequencies and lengths change with every stored memory, so the ranking applies them (BM25).
+    A numbered heading has a term of its own. Document frequencies and lengths change with every stored memory, so the
+    ranking applies them (BM25).
     """
-    return Sparse.of({term: min(count, _MAX_FREQUENCY) for term, count in _terms(text).items()})
+    counts = _terms(stems(text)) | _terms(heading_terms(text))
+    return Sparse.of({term: min(count, _MAX_FREQUENCY) for term, count in counts.items()})
+
+
+def section_terms(headings: Sequence[str]) -> Sparse:
+    """Return the terms of E6 for numbered headings, as `asked_sections` returns them."""
+    return Sparse.of(dict.fromkeys(_terms(headings), 1.0))
 
 
 def distinct_terms(text: str) -> npt.NDArray[np.uint16]:
     """Return the terms of E6 in a text, ascending; none of a blank one."""
-    return np.array(sorted(_terms(text)), np.uint16)
+    return np.array(sorted(_terms(stems(text))), np.uint16)
 
 
-def _terms(text: str) -> Counter[int]:
+def _terms(stems: Iterable[str]) -> Counter[int]:
     counts: Counter[int] = Counter()
-    for stem, count in Counter(stems(text)).items():
+    for stem, count in Counter(stems).items():
         counts[crc32(stem.encode("utf-8", "surrogatepass")) % TERM_DIMENSION] += count
     return counts

@@ -68,6 +68,8 @@ class QueryHints(msgspec.Struct, frozen=True, kw_only=True):
     kind: tuple[str, ...] = ()
     """Words by which statements name their kind, if it asks for all of one, as for all decisions; its subject has these
     and further words."""
+    sections: tuple[str, ...] = ()
+    """Terms of the numbered headings that it names: "section 4.2"."""
     words: frozenset[str] = frozenset()
     """Its casefolded words, which may include names of speakers."""
     numbers: tuple[str, ...] = ()

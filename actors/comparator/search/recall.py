@@ -8,6 +8,7 @@ import numpy as np
 from actors.comparator.messages import FindKnownWords
 from actors.comparator.rows import NO_ROWS
 from actors.comparator.search.period import asks_for_all, of_period
+from actors.comparator.search.versions import asked_headings
 from events.fingerprint import Dense, Embedding, Sparse, of_kind
 from events.spaces import E1, E2, E5, E6, E10, E13
 from projections.atlas.atlas import Atlas
@@ -33,6 +34,8 @@ def recall(
 ) -> Iterator[tuple[str, Rows]]:
     """Yield the name of each recall method, and at most `count` rows for each space that it searches, best first."""
     sparse = [(key, embeddings.get(key)) for key in SPARSE]
+    if E6 in embeddings:
+        sparse.append((E6, asked_headings(atlas, hints)))
     found = [atlas.recall_sparse(key, terms, count, eligible) for key, terms in sparse if isinstance(terms, Sparse)]
     yield "sparse recall", np.concatenate([NO_ROWS, *found])
     if E1 in embeddings:

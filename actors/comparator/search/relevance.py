@@ -23,16 +23,18 @@ import numpy as np
 from actors.comparator.compare.similarity import Similarities
 from actors.comparator.messages import RankByQuery, Relevance, Search
 from actors.comparator.search.passages import best_coverage
-from actors.comparator.search.versions import contain_words
+from actors.comparator.search.versions import contain_words, have_heading
 from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
 from actors.text.entities import find_names
-from actors.text.queries.query_hints import asked_words
+from actors.text.queries.query_hints import asked_words, naming_words
 from actors.text.text_equivalence import NUMBERS
 from events.fingerprint import Sparse
 from events.spaces import E1, E6, E11, E13
 from projections.atlas.atlas import Atlas
 from projections.spaces.lexical import term_frequencies
+from projections.spaces.lexical import words as tokens
+from projections.spaces.section_terms import without_sections
 from projections.storage.arrays import Mask, Rows, Scores
 
 FILE: Final = Path(__file__).with_name("relevance.json")
@@ -174,10 +176,22 @@ def relevance_by_words(atlas: Atlas, request: Search, rows: Rows) -> Relevance |
     The model compares all words of a question. Of a short one ("Anything on the boiler?") most words only ask: 14 of 40
     answerable questions in everyday wording were taken for `nothing`. Arguments as in `estimate`.
     """
+    best = rows[:NAMING]
     words = asked_words(request.text)
-    if words and contain_words(atlas, request.embeddings, words, rows[:NAMING]).any():
+    if words and contain_words(atlas, request.embeddings, words, best).any():
         return LEAST
-    return None
+    _, is_section = named_sections(atlas, request, best)
+    return LEAST if is_section.any() else None
+
+
+def named_sections(atlas: Atlas, request: Search, rows: Rows) -> tuple[Mask, Mask]:
+    """Return which rows have a heading that a query names, and which of them also a word of what else it names.
+
+    If it names nothing else, these are all. Both have shape (rows,).
+    """
+    headed = have_heading(atlas, request.hints, rows)
+    beside = naming_words(tokens(without_sections(request.text))) if headed.any() else []
+    return headed, headed & use_words(atlas, request, beside, rows) if beside else headed
 
 
 def use_words(atlas: Atlas, request: Search, words: Iterable[str], rows: Rows) -> Mask:

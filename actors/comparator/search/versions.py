@@ -17,7 +17,7 @@ from actors.text.queries.tense import ambiguous_words, asks_for_first, asks_for_
 from events.fingerprint import Embedding, Sparse
 from events.spaces import E6, E11
 from projections.atlas.atlas import Atlas
-from projections.spaces.lexical import term_frequencies
+from projections.spaces.lexical import section_terms, term_frequencies
 from projections.storage.arrays import Mask, Rows, Scores
 from projections.storage.microseconds import microseconds
 from projections.time.time_mentions import QueryHints
@@ -44,6 +44,17 @@ def contain_words(atlas: Atlas, query: Mapping[str, Embedding], words: str, rows
         return np.zeros(len(rows), np.bool_)
     covered = best_coverage(atlas, {E6: terms}, rows)
     return np.where(np.isnan(covered), atlas.ranking_scores(E11, {E6: terms}, rows), covered) > _ALL
+
+
+def asked_headings(atlas: Atlas, hints: QueryHints) -> Sparse | None:
+    """Return the terms of the numbered headings that a query names; None if it names none, or E6 holds no stems."""
+    return section_terms(hints.sections) if hints.sections and atlas.holds_stems else None
+
+
+def have_heading(atlas: Atlas, hints: QueryHints, rows: Rows) -> Mask:
+    """Return which rows have a heading that a query names, shape (rows,)."""
+    headings = asked_headings(atlas, hints)
+    return np.zeros(len(rows), np.bool_) if headings is None else atlas.coverage(E6, headings, rows) > 0
 
 
 def latest_versions(atlas: Atlas, request: Search, eligible: Mask, rows: Rows) -> dict[int, int]:

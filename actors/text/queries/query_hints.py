@@ -11,6 +11,7 @@ from actors.text.queries.speaking import find_asked_speaker
 from actors.text.queries.subjects import GENERAL, OF_TIME, is_general, rest_of, session_asked
 from projections.spaces.lexical import STOP_WORDS, stem_words
 from projections.spaces.lexical import words as tokens
+from projections.spaces.section_terms import asked_sections
 from projections.time.expressions import find_day_parts, find_intervals
 from projections.time.periods import Interval
 from projections.time.time_mentions import QueryHints, words
@@ -204,7 +205,7 @@ def asked_words(query: str) -> str:
     """
     if not _QUESTION.match(query):
         return _keywords(query)
-    named = _naming(tokens(causal_subject(query)))
+    named = naming_words(tokens(causal_subject(query)))
     if len(named) == 1:
         noun = re.escape(named[0])
         is_noun = rf"\b{_BEFORE_NOUN} {noun}\b|\b(?:what|which) {noun} {_AFTER_NOUN}\b"
@@ -212,8 +213,8 @@ def asked_words(query: str) -> str:
     return " ".join(named)
 
 
-def _naming(found: list[str]) -> list[str]:
-    """Return the words that neither ask nor only join others."""
+def naming_words(found: list[str]) -> list[str]:
+    """Return those of these words that neither ask nor only join others."""
     left = [word for word in found if word not in STOP_WORDS]
     return [word for word, stem in zip(left, stem_words(left), strict=True) if stem not in _ASKING]
 
@@ -228,7 +229,7 @@ def _keywords(query: str) -> str:
     keywords = [word for word in found if word not in _JOINING]
     if not 0 < len(keywords) <= _MOST_NAMED or len(query) > _MOST_CHARACTERS or not STOP_WORDS.isdisjoint(keywords):
         return ""
-    named = _naming(keywords)
+    named = naming_words(keywords)
     is_phrase = found[0] in _JOINING - _ARTICLES or (len(named) == 1 and not {*found}.isdisjoint(_JOINING))
     return "" if is_phrase or stem_words(found)[0] in _DIRECTIVES else " ".join(named)
 
@@ -265,6 +266,7 @@ def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -
         # As those of issues, without years and single digits.
         numbers=tuple(one for one in _NUMBER.findall(rest) if not _NO_IDENTIFIER.fullmatch(one)),
         digits=_numbers_of_things(rest) if _asks(query) else (),
+        sections=asked_sections(rest) if len(query) <= _MOST_CHARACTERS else (),
         kind=kind.naming if kind else (),
         subject=subject,
     )

@@ -28,6 +28,37 @@ MEMORIES = (
 )
 
 
+SECTIONS = (
+    "Harbour rules › Berths\n\n### § 7 Night moorings\n\nA boat on a visitor's berth shows a light.",
+    "Harbour rules › Fees\n\n### § 12 Winter\n\nThe fees of § 7 and § 9 are halved from November on.",
+    "Harbour rules › Conduct\n\n### § 3 Dogs\n\nUnder § 7 and § 9 dogs stay aboard.",
+    "Changelog\n\n## [1.4.0] - 2024-03-02\n\n- Charts load twice as fast as in 1.3.2.",
+    "Changelog\n\n## [1.3.2] - 2024-01-15\n\n- A lost anchor alarm is mended.",
+    "# 7. Keep the tide tables in SQLite\n\nAs ADR-0004 says, no server is needed.",
+    "# 4. No server\n\nThe plotter works without a network. Decision 7 follows from it.",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "section"),
+    [
+        ("§ 7 of the harbour rules", 0),
+        ("What does section 3 of the harbour rules say?", 2),
+        ("What changed in 1.3.2?", 4),
+        ("What does ADR 7 say?", 5),
+        ("decision 4", 6),
+    ],
+)
+async def test_a_section_is_found_by_its_number_before_those_that_refer_to_it(
+    agent: Agent, question: str, section: int
+) -> None:
+    for content in SECTIONS:
+        await agent.call("store_memory", content=content)
+    answer = await agent.call("search_graph", query=question)
+    assert answer["results"][0]["content"] == SECTIONS[section]
+    assert answer["confidence"] != "nothing"
+
+
 @pytest.mark.requirement("INTEG-001/search/per-space-scores")
 async def test_each_result_says_which_spaces_found_it(context: Context) -> None:
     for text in MEMORIES:

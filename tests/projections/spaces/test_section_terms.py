@@ -1,0 +1,47 @@
+"""The terms of numbered headings, and of the sections that a question names."""
+
+import pytest
+
+from projections.spaces.section_terms import asked_sections, heading_terms, without_sections
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("Harbour rules › Berths › § 6 Night moorings\n\nb) boats without a light", ["§ 6"]),
+        ("# Harbour rules\n\n### § 4a Rest\n\nAs § 9 says.", ["§ 4a"]),
+        ("## [2.1.0] - 2024-05-03\n- Faster", ["§ 2.1.0"]),
+        ("14.0.1 (2023-11-28)\n===================\nA patch", ["§ 14.0.1"]),
+        ("## 4.2. Setup\n\n## 4.3) Use", ["§ 4.2", "§ 4.3"]),
+        ("# ADR-0007: Use a queue", ["§ 7"]),
+        ("## Sprint 12", ["§sprint 12"]),
+        ("## Appendix B: tables\n### Part IV", ["§ b", "§ iv"]),
+        ("## A gentle start\n## Notes", []),
+        ("See section 4.2 and § 9.", []),
+    ],
+)
+def test_numbered_headings_have_a_term_and_references_have_none(text: str, terms: list[str]) -> None:
+    assert list(heading_terms(text)) == terms
+
+
+@pytest.mark.parametrize(
+    ("query", "terms"),
+    [
+        ("What does section 4.2 say?", ("§ 4.2",)),
+        ("§ 4a", ("§ 4a",)),
+        ("What changed in 2.1.0?", ("§ 2.1.0",)),
+        ("ADR-0007", ("§ 7",)),
+        ("sprint 12", ("§sprint 12",)),
+        ("What is in Appendix B?", ("§ b",)),
+        ("the part I like", ()),
+        ("at 10:30", ()),
+    ],
+)
+def test_a_question_names_a_section_by_a_word_and_its_number_or_by_a_number_of_parts(
+    query: str, terms: tuple[str, ...]
+) -> None:
+    assert asked_sections(query) == terms
+
+
+def test_what_else_a_question_says_is_left() -> None:
+    assert without_sections("What does section 4.2 of the lease say?").split() == "What does of the lease say?".split()
