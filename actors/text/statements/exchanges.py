@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from actors.text.statements.scopes import are_of_different_subjects
-from actors.text.statements.statement import Statement, Word, any_of
+from actors.text.statements.statement import DECISION, Statement, Word, any_of
 from actors.text.statements.values import UNITS
 
 _VALUE: Final = r"(?:[^.,;:!?]|\.(?=\w)){1,60}?"
@@ -31,8 +31,6 @@ _WE: Final = re.compile(r"\b(?:we|I)(?:['’]ve| have| had)?(?: \w+ly| just| now
 _OTHERS: Final = re.compile(r"\b(?:he|she|it|they|you|who|which|that)\b", re.IGNORECASE)
 _UNREAL: Final = any_of("unreal")
 """Beside the verb of what has not come about, or not for good."""
-_DECISION: Final = any_of("decision")
-"""Tells an event from which on a value holds: "We picked Jenkins for the builds"."""
 _CLAUSE: Final = re.compile(r"[.;:!?]\s|,\s")
 
 
@@ -50,7 +48,7 @@ def find_exchange(earlier: Statement, later: Statement) -> Exchange | None:
 
     The places of both are those in the later text.
     """
-    if earlier.tells_event and not _DECISION.search(earlier.text):
+    if earlier.tells_event and not DECISION.search(earlier.text):
         return None
     return next((one for one in _exchanges(earlier, later) if _replaces(earlier, later, one)), None)
 

@@ -8,11 +8,11 @@ verb at once ("lives in Bonn"), or where nothing else differs.
 
 import re
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Final, NamedTuple
 
 from actors.text.statements.phrases import COMPLEMENTS, DAYS, FIRST, RECURRING, THIRD, Phrase, moved, phrases, subject
-from actors.text.statements.statement import VERB, Statement, Word
+from actors.text.statements.statement import DECISION, VERB, Statement, Word
 from actors.text.text_equivalence import ENGLISH
 from projections.spaces.lexical import stem_words
 
@@ -21,8 +21,8 @@ _NO_HEADS: Final = frozenset(
 )
 """Words after a subject that don't make another one of it."""
 _PRONOUN: Final = re.compile(r"\b(?:he|she|they)\b")
-_VERSIONS: Final = frozenset(stem_words("old new former current previous latest another".split()))
-"""Modifiers that tell versions of one thing apart, not two things."""
+_VERSIONS: Final = frozenset(stem_words("old new former current previous latest another whole entire".split()))
+"""Modifiers that tell versions of one thing apart, or say all of it, not two things."""
 _CONDITION: Final = re.compile(
     r"[^,;:.!?]*(?<!as )(?<!even )(?<!sure )(?<!wonder )\b(?:if|unless|whenever)\b(?! (?:any\w*|I|some\w+|we|you)\b)",
     re.IGNORECASE,
@@ -30,6 +30,15 @@ _CONDITION: Final = re.compile(
 """A condition of the fact in the first clause; "if I remember right" and "if you need it" are none."""
 _THIS_TIME: Final = re.compile(r"\W*(?:(?:just|only|but) )?this (?:once|time|week|weekend|month)\b", re.IGNORECASE)
 """Opens what holds once; inside a text it may say when something changed."""
+
+_INSTEAD: Final = re.compile(r"\b(?:instead of|rather than)\b", re.IGNORECASE)
+_CLAUSE: Final = re.compile(r"[.;:!?]\s|,\s")
+_OTHERS: Final = re.compile(
+    r"\W*(?!(?:after|as|because|due|from|since|starting|until)\b)(?:an?|at|before|during|for|her|his|if|in|many|most|my|on|"
+    r"other|others|our|people|some|the|their|under|when|while|with|(?-i:[A-Z])[\w'’]+)\b",
+    re.IGNORECASE,
+)
+"""Begins what may be said of others, or under another condition, than what is told without it."""
 
 _CODE: Final = re.compile(r"[^\W\d][^\W\d_-]*+[-_]?\d")
 """Begins a word that is the name of one of several: "F-03", "L227F", "PR-12"; "10am" is a value."""
@@ -60,7 +69,7 @@ def are_of_different_subjects(
     """
     if earlier.main_keys and {*earlier.main_keys}.isdisjoint({*later.keys, *later.announced}):
         return True
-    if _has_other_subject(earlier, later) or _have_other_codes(earlier, later):
+    if _has_other_subject(earlier, later) or _have_other_codes(earlier, later) or _is_of_others(earlier, later):
         return True
     left, right = phrases(earlier), phrases(later)
     known = _Stems(
@@ -95,6 +104,29 @@ def _has_other_subject(earlier: Statement, later: Statement) -> bool:
         is_owned = other.owned_by == one.stems[-1] and other.stems[-1] not in _NO_HEADS
         return is_owned and not _PRONOUN.search(later.text)
     return not {*later.keys} - {*other.stems} <= {*earlier.keys}
+
+
+def _is_of_others(earlier: Statement, later: Statement) -> bool:
+    """Return whether a later statement says "instead of" of somebody, something or a case that the earlier lacks.
+
+    "The staging server runs Ubuntu instead of Debian" is not about "the server", nor "at Anna's house" about any other
+    day. Who moves or decides something may be anybody, and in "Lotte waters the garden instead of Tim" it is the value.
+    """
+    instead = _INSTEAD.search(later.text)
+    if instead is None or moved(later) or DECISION.search(later.text):
+        return False
+    start = max((cut.end() for cut in _CLAUSE.finditer(later.text, 0, instead.start())), default=0)
+    if not _OTHERS.match(later.text, start):
+        return False
+    verb = VERB.search(later.text, start, instead.start())
+    end = verb.start() if verb else instead.start()
+    known = {*earlier.keys}
+    named = [word for word in later.words if start <= word.span[0] < end]
+    if not verb:  # Then a word that both have may be one; without any the clause names the new value alone.
+        named = [*takewhile(lambda word: word.key not in known, named)] if known & {word.key for word in named} else []
+    ordinary = {word.key for word in later.words if not later.is_change(word)} - known
+    others = ordinary & {word.key for word in named if word.kind != "time"} - _VERSIONS
+    return bool(others) and others != ordinary
 
 
 def _have_other_codes(earlier: Statement, later: Statement) -> bool:

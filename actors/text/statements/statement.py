@@ -46,6 +46,8 @@ _CLAUSE: Final = re.compile(r"(?<=\w) (?:when(?:ever)?|if|while|because|unless|u
 _EVENT: Final = any_of(
     "event", before=r"(?<!\bis )(?<!\bare )(?<!\bbe )(?<!\bbeen )(?<!\bget )(?<!\bgets )(?<!\ba )(?<!\bthe )"
 )
+DECISION: Final = any_of("decision")
+"""Tells an event from which on a value holds: "We picked Jenkins for the builds"."""
 _MODALS: Final = "|".join(_LISTS["modals"].split())
 VERB: Final = re.compile(rf"{STATE.pattern}|{_EVENT.pattern}|\b(?:{_MODALS})\b|n['’]t\b", re.IGNORECASE)
 _ANNOUNCEMENT: Final = re.compile(

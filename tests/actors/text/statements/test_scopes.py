@@ -38,6 +38,10 @@ OTHER_SUBJECTS = [
     ),
     ("I bill Ada 85 euros an hour, Bo is fixed price.", "Invoice 2026-042 to Bo, 4,833 euros, sent today."),
     ("Nils is afraid of spiders.", "Nils is not afraid of heights."),
+    ("We deploy with Ansible.", "Others deploy with Terraform instead of Ansible."),
+    ("The server runs Debian.", "The staging server runs Ubuntu instead of Debian."),
+    ("Lena drinks coffee.", "Her brother drinks tea instead of coffee."),
+    ("Sam has toast for breakfast.", "In hotels Sam has eggs rather than toast."),
     ("The gym is at 5 Oak Dr. Towels are free.", "The gym is at 5 Oak Dr. Lockers are free."),
     ("We live on Main St. Cats are allowed in the house.", "We live on Main St. Dogs are allowed in the house."),
 ]
@@ -67,6 +71,10 @@ CORRECTIONS = [
     ("Mara lives in Oslo.", "Mara Lind lives in Bergen now."),
     ("H264 is the default codec.", "H265 is the default codec now."),
     ("PR-12 is blocked.", "PR12 is no longer blocked."),
+    ("Our CI runs on Jenkins.", "After the migration our CI runs on Buildkite instead of Jenkins."),
+    ("The garden is watered by Tim.", "Lotte waters the garden instead of Tim."),
+    ("Coach of the under-12s: Marek", "The under-12s have a new coach: Selma instead of Marek."),
+    ("The wedding is in June.", "My parents moved the wedding to July instead of June."),
     ("The team meeting is on Mondays at 9:30 in room 214.", "The team meeting moves to Tuesdays at 10:00."),
     (
         "The key of the shed is with Mr Adler on the top floor.",
