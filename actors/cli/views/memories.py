@@ -170,7 +170,7 @@ def _properties(answer: JsonObject) -> dict[str, str]:
     }
 
 
-def status(answer: JsonObject, *, all_latencies: bool = False) -> None:
+def status(answer: JsonObject, *, latencies: bool = False) -> None:
     """Print counts and spaces of a store, and the latencies of the slowest operations or of all."""
     memories = answer["memories"]
     if answer["read_only"]:
@@ -202,14 +202,12 @@ def status(answer: JsonObject, *, all_latencies: bool = False) -> None:
         f"model runtime {runtime['name']} {runtime['version']}, {runtime['precision'] or 'no precision yet'}, "
         f"chosen by {runtime['chosen_by']}{f' ({times})' if times else ''}"
     )
-    if latencies := answer["latencies_ms"]:
-        shown = list(latencies) if all_latencies else sorted(latencies, key=lambda name: -latencies[name]["p95"])
-        title = "latencies"
-        if not all_latencies:
-            shown = shown[:SLOWEST]
-            title = f"slowest of {counted(len(latencies), 'operation')}; --latencies shows all"
+    if measured := answer["latencies_ms"]:
+        shown, title = measured, "latencies"
+        if not latencies:
+            shown = dict(sorted(measured.items(), key=lambda one: -one[1]["p95"])[:SLOWEST])
+            title = f"slowest of {counted(len(measured), 'operation')}; --latencies shows all"
         table = columns("operation", "median ms", "p95 ms", "samples", title=title, title_justify="left")
-        for name in shown:
-            latency = latencies[name]
+        for name, latency in shown.items():
             table.add_row(name, f"{latency['median']:.2f}", f"{latency['p95']:.2f}", str(latency["count"]))
         OUT.print(table)
