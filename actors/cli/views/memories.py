@@ -17,7 +17,6 @@ NOTHING_SPEAKS = "less like the question than other memories in all respects"
 
 
 def stored(answer: JsonObject) -> None:
-    """Print the id of a stored memory."""
     OUT.print(f"stored [bold]{answer['fingerprintId']}[/] in {counted(answer['embedderCount'], 'space')}", markup=True)
     if "warning" in answer:
         kinds = ", ".join(dict.fromkeys(one["kind"] for one in answer["secrets"]))
@@ -42,7 +41,6 @@ def stored(answer: JsonObject) -> None:
 
 
 def superseded(answer: JsonObject) -> None:
-    """Print which memory holds in the place of another."""
     OUT.print(f"{answer['superseded_by']} holds in the place of {answer['fingerprintId']}", style="yellow")
     OUT.print(f"to undo that: context-graph restore {answer['fingerprintId']}", style="dim")
 
@@ -93,7 +91,6 @@ def _in_words(hit: JsonObject, keys: list[str]) -> str:
 
 
 def compared(answer: JsonObject) -> None:
-    """Print the similarity of two memories."""
     OUT.print(
         f"[bold]{answer['overall_similarity']:.2f}[/] alike over all spaces, coherence {answer['coherence']:.2f}",
         markup=True,
@@ -104,7 +101,6 @@ def compared(answer: JsonObject) -> None:
 
 
 def forgotten(answer: JsonObject) -> None:
-    """Print how a memory was removed."""
     memory, is_soft = answer["fingerprintId"], answer["deleteType"] == "soft"
     what = "forgotten" if is_soft else "erased for good"
     OUT.print(f"{memory} {what}")
@@ -128,7 +124,6 @@ def memory_restored(answer: JsonObject) -> None:
 
 
 def memory(answer: JsonObject) -> None:
-    """Print a memory, its state and its links."""
     OUT.print_item("", answer["content"], "bold")
     table = columns("", "", show_header=False)
     for name, value in _properties(answer).items():
@@ -171,7 +166,6 @@ def _properties(answer: JsonObject) -> dict[str, str]:
 
 
 def status(answer: JsonObject, *, latencies: bool = False) -> None:
-    """Print counts and spaces of a store, and the latencies of the slowest operations or of all."""
     memories = answer["memories"]
     if answer["read_only"]:
         OUT.print(answer["read_only"], style="bold red")

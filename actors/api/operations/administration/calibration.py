@@ -44,11 +44,7 @@ class StoreCalibrate(Params, frozen=True, kw_only=True):
 
 
 async def store_calibrate(context: Context, params: StoreCalibrate) -> JsonObject:
-    """Fit curves for the spaces of a chosen model, append them, and return them.
-
-    Raises:
-        StorageFault: All models are calibrated, or the store holds too few texts, or too few about one subject.
-    """
+    """Fit curves for the spaces of a chosen model, append them, and return them."""
     await wait_until_ready(context)
     models = await _uncalibrated(context)
     memories = await _sample(context, params.texts)

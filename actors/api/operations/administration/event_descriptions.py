@@ -55,22 +55,20 @@ def _log_sentence(envelope: Envelope) -> str:
             return "the tags of a memory were changed; it was erased since, and nobody can read them any more"
         case ev.Shredded() as event:
             return f"a {event_name(event).partition('_')[0]} was found; nobody can read its words any more"
-        case ev.MemoryForgotten() | ev.MemoryRestored() | ev.MemoryErased() as event:
-            return f"memory {event.memory} was {_lifecycle(event)}"
-        case ev.MemoryIgnited() | ev.MemoryFaded() as event:
-            return f"memory {event.memory} {_ignition(event)}"
-        case ev.FocusMoved() as event:
-            focus = "a question" if event.subject is None else f"memory {event.subject}"
-            return f"the workspace turned to {focus}, and measured {_several([one.memory for one in event.candidates])}"
-        case ev.ConsolidationFinished() as event:
-            return f"{_finished(event)} (run {event.run})"
-        case event if type(event) in _SENTENCES:
-            return _SENTENCES[type(event)](event)
         case event:
-            raise TypeError(f"no words for {type(event).__name__}")
+            return _SENTENCES[type(event)](event)
 
 
 _SENTENCES: Mapping[type[ev.Event], Callable[[Any], str]] = {
+    **dict.fromkeys(
+        (ev.MemoryForgotten, ev.MemoryRestored, ev.MemoryErased), lambda e: f"memory {e.memory} was {_lifecycle(e)}"
+    ),
+    **dict.fromkeys((ev.MemoryIgnited, ev.MemoryFaded), lambda e: f"memory {e.memory} {_ignition(e)}"),
+    ev.FocusMoved: lambda e: (
+        f"the workspace turned to {f'memory {e.subject}' if e.subject else 'a question'}, and measured "
+        f"{_several(one.memory for one in e.candidates)}"
+    ),
+    ev.ConsolidationFinished: lambda e: f"{_finished(e)} (run {e.run})",
     ev.MemoryRecalled: lambda e: (
         f"an answer contained {_several(e.memories)}, best first; hash of the question {_hash(e.query_sha256)}"
     ),
@@ -148,7 +146,7 @@ _SENTENCES: Mapping[type[ev.Event], Callable[[Any], str]] = {
         f"drift of {e.namespace} changed its North Star from goal {e.previous} to goal {e.goal} (run {e.run})"
     ),
 }
-"""The sentence of each kind of event that needs no case distinction."""
+"""The sentence of each other kind of event."""
 
 
 # ── one memory ──────────────────────────────────────────────────────────────────────────────────────
@@ -219,23 +217,20 @@ def _run_sentence(event: ev.Event, memory: UUID) -> str:
 
 
 def _stored(event: ev.MemoryStored) -> str:
-    size, spaces = len(decompress(event.content)), len(event.fingerprint.embeddings)
+    size = counted(len(decompress(event.content)), "character")
+    spaces = counted(len(event.fingerprint.embeddings), "space")
     session = f" in session {event.session}" if event.session else ""
     speaker = event.metadata.get("speaker")
     said_by = f", said by {speaker}" if isinstance(speaker, str) else ""
-    stored = f"stored in {event.namespace}{session} as {counted(size, 'character')} of {event.modality} in "
-    stored += counted(spaces, "space")
-    return f"{stored}{said_by}{_because(event.rationale)}"
+    where = f"{event.namespace}{session} as {size} of {event.modality} in {spaces}"
+    return f"stored in {where}{said_by}{_because(event.rationale)}"
 
 
 def _lifecycle(event: ev.MemoryForgotten | ev.MemoryRestored | ev.MemoryErased) -> str:
-    match event:
-        case ev.MemoryForgotten(reason=reason):
-            return f"forgotten{_because(reason)}"
-        case ev.MemoryErased(reason=reason):
-            return f"erased: its key was destroyed{_because(reason)}"
-        case ev.MemoryRestored():
-            return "restored"
+    if isinstance(event, ev.MemoryRestored):
+        return "restored"
+    what = "forgotten" if isinstance(event, ev.MemoryForgotten) else "erased: its key was destroyed"
+    return f"{what}{_because(event.reason)}"
 
 
 def _ignition(event: ev.MemoryIgnited | ev.MemoryFaded) -> str:
@@ -276,13 +271,9 @@ def _hash(digest: bytes) -> str:
 
 def _several(memories: Iterable[UUID]) -> str:
     memories = list(memories)
-    match len(memories):
-        case 0:
-            return "no memory"
-        case 1:
-            return f"memory {memories[0]}"
-        case count:
-            return f"{counted(count, 'memory')} ({_ids(memories)})"
+    if len(memories) == 1:
+        return f"memory {memories[0]}"
+    return f"{counted(len(memories), 'memory')} ({_ids(memories)})" if memories else "no memory"
 
 
 def _ids(ids: Iterable[object]) -> str:
