@@ -64,12 +64,7 @@ class HookCall(msgspec.Struct, frozen=True):
 
 
 def run_hook(arguments: Sequence[str]) -> None:
-    """Handle an event of Claude Code, whose payload is on standard input.
-
-    Args:
-        arguments: The event (`HOOKS`), and options: `--data`, `--namespace`, `--embedder` and `--models` as of `serve`,
-            and `--capture`.
-    """
+    """Handle an event of Claude Code, whose payload is on standard input; `USAGE` shows the arguments."""
     if sys.platform == "win32":
         sys.exit("context-graph: hooks need Linux or macOS: Windows has neither timers as signals nor fork")
     if "--help" in arguments:
@@ -108,10 +103,7 @@ def run_hook(arguments: Sequence[str]) -> None:
 
 
 def parse_options(words: Sequence[str]) -> dict[str, str]:
-    """Return options by name, those that take a value also from the environment, and empty without one.
-
-    A `GetoptError` for others, and for arguments.
-    """
+    """Return options by name, those with a value also from the environment, or empty (`GetoptError` for others)."""
     taken = (DATA, NAMESPACE, EMBEDDER, MODELS)
     values = {option.name: os.environ.get(option.variable, "") for option in taken}
     given, others = getopt.gnu_getopt([*words], "n:", [*(f"{option.name}=" for option in taken), "capture"])
@@ -132,10 +124,7 @@ def _print_error(event: str, message: str) -> None:
 
 
 def _print_context(event: str, lines: Iterable[str], notice: str | None = None) -> None:
-    """Print context for Claude and a sentence for the person, if there are any, in the format of hooks.
-
-    The store closes later, which takes time.
-    """
+    """Print context for Claude and a sentence for the person, if there are any, before the store closes slowly."""
     output: JsonObject = {"systemMessage": f"Context Graph: {notice}"} if notice else {}
     if told := "\n".join(lines):
         output["hookSpecificOutput"] = {"hookEventName": event, "additionalContext": told}

@@ -78,7 +78,6 @@ async def audit_trail(context: Context, params: AuditTrail) -> JsonObject:
 
 
 async def memory_history(context: Context, params: MemoryHistory) -> JsonObject:
-    """Return what happened to a memory, with or without the searches that found it."""
     return await audit_trail(context, params)
 
 

@@ -44,7 +44,6 @@ class StoreCalibrate(Params, frozen=True, kw_only=True):
 
 
 async def store_calibrate(context: Context, params: StoreCalibrate) -> JsonObject:
-    """Fit curves for the spaces of a chosen model, append them, and return them."""
     await wait_until_ready(context)
     models = await _uncalibrated(context)
     memories = await _sample(context, params.texts)

@@ -75,7 +75,6 @@ STATUS = StoreStatus()
 
 
 async def store_status(context: Context, _params: StoreStatus = STATUS) -> JsonObject:
-    """Return counts, indexes, spaces, the position of the log and measured latencies."""
     state = await ask(context.hub.store, ReadStatus())
     if context.caller is not None and context.caller.is_limited:
         return _status_of(state, context.visible or (), context.hub)
@@ -176,12 +175,10 @@ def verified(report: Report, others: Sequence[Problem], anchors: str | None = No
     return {
         **({"anchors": confirmed} if compared else {}),
         "sound": not problems,
-        "events": report.events,
-        "sealed": report.sealed,
+        **pick(report, "events", "sealed", "first_bad"),
         "erased": report.shredded,
         "head": {"seq": report.head.seq, "hash": report.head.hash.hex()},
         "acknowledged": report.acknowledged.seq if report.acknowledged else None,
-        "first_bad": report.first_bad,
         "problems": [msgspec.structs.asdict(problem) for problem in problems],
     }
 
@@ -202,12 +199,10 @@ def _common(state: Status, hub: Hub) -> JsonObject:
 
 
 async def http_listen(context: Context, params: HttpListen) -> JsonObject:
-    """Start the HTTP server, or say where it listens already."""
     return {"url": await _web(context).listen(params)}
 
 
 async def http_login(context: Context, _params: HttpLogin) -> JsonObject:
-    """Return a link that logs a browser in once."""
     return {"url": await _web(context).login_link()}
 
 

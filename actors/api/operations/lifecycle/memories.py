@@ -50,7 +50,6 @@ def _remarks(params: StoreMemory) -> JsonObject:
 
 
 async def inject_context(context: Context, params: InjectContext) -> JsonObject:
-    """Store a memory and return its judgement: how new it is and how well it ties in."""
     stored = await ingest_one(context, _new_item(context, params, context.key))
     values = stored.event.learning
     return (
@@ -63,7 +62,6 @@ async def inject_context(context: Context, params: InjectContext) -> JsonObject:
 
 
 async def memory_inject(context: Context, params: MemoryInject) -> JsonObject:
-    """Store a memory and return its summary space by space."""
     stored = await ingest_one(context, _new_item(context, params, context.key))
     event = stored.event
     summary = {
@@ -144,7 +142,6 @@ def _duplicate_of(twin: UUID | None) -> dict[str, str]:
 
 
 async def memory_delete(context: Context, params: MemoryDelete) -> JsonObject:
-    """Forget a memory, or erase it for good."""
     entry = await read_entry(context, params.id)
     if earlier := await find_request(context):
         gone = _deleted_earlier(params, entry, earlier)

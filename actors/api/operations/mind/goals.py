@@ -90,7 +90,6 @@ async def discover_goals(context: Context, params: DiscoverGoals) -> JsonObject:
 
 
 async def get_alignment_drift(context: Context, params: GetAlignmentDrift) -> JsonObject:
-    """Measure how far the latest memories are from the North Star."""
     _refuse_everywhere(params.namespace)
     message = MeasureDrift(namespace=params.namespace, memories=params.memories, record=context.as_of is None)
     report = await ask(context.hub.consolidator, message, LONG_TIMEOUT)
@@ -98,7 +97,6 @@ async def get_alignment_drift(context: Context, params: GetAlignmentDrift) -> Js
 
 
 async def goal_list(context: Context, params: GoalList) -> JsonObject:
-    """Return the goals of a namespace, the North Star, and its drift over time."""
     state = await ask(context.hub.comparator, ReadGoals(namespace=params.namespace))
     measured = MeasureDrift(namespace=params.namespace, memories=100, record=False)
     report = None if state.star is None else await ask(context.hub.consolidator, measured, LONG_TIMEOUT)
@@ -111,7 +109,6 @@ async def goal_list(context: Context, params: GoalList) -> JsonObject:
 
 
 async def trigger_drift_correction(context: Context, params: TriggerDriftCorrection) -> JsonObject:
-    """Bring North Star and memories together where drift asks for it, and measure what that changed."""
     _refuse_everywhere(params.namespace)
     message = CorrectDrift(namespace=params.namespace, on_progress=reporter(context.progress, "memories measured"))
     done = await ask(context.hub.consolidator, message, LONG_TIMEOUT)

@@ -52,7 +52,6 @@ class GetPruningCandidates(Reading, frozen=True, kw_only=True):
 
 
 async def list_consolidations(context: Context, params: ListConsolidations) -> JsonObject:
-    """Return what runs did and why; one that is named, memory by memory."""
     wanted = ReadRuns(
         run=params.run_id,
         limit=params.limit,
@@ -73,7 +72,6 @@ async def list_consolidations(context: Context, params: ListConsolidations) -> J
 
 
 async def get_pruning_candidates(context: Context, params: GetPruningCandidates) -> JsonObject:
-    """Return what a run would prune now, with the parts of each salience."""
     namespace = context.namespace_or_all(params.namespace)
     message = ReadCandidates(namespace=namespace, salience_threshold=params.salience_threshold)
     found = await ask(context.hub.consolidator, message, LONG_TIMEOUT)

@@ -5,7 +5,7 @@ from typing import Annotated
 import anyio.to_thread
 from msgspec import Meta
 
-from actors.api.answers import iso, rounded
+from actors.api.answers import pick, rounded
 from actors.api.context import Context
 from actors.api.operations.mind.runs import skipped, summary
 from actors.api.params.fields import Reading
@@ -42,7 +42,6 @@ class ChangeSchedules(Params, frozen=True, kw_only=True):
 
 
 async def get_dream_status(context: Context, _params: GetDreamStatus) -> JsonObject:
-    """Return whether the store sleeps now, how the last dream ended, and when it will sleep next."""
     state = await ask(context.hub.consolidator, ReadDream())
     last = state.last
     since = None if last is None or last.finished_at is None else (context.now() - last.finished_at).total_seconds()
@@ -63,7 +62,6 @@ async def get_dream_status(context: Context, _params: GetDreamStatus) -> JsonObj
 
 
 async def store_schedule(context: Context, params: ChangeSchedules) -> JsonObject:
-    """Change when the store sleeps, and return how it stands."""
     whens = {Mode.LIGHT: params.light, Mode.DEEP: params.deep, Mode.REM: params.rem}
     wanted = {mode: None if when.lower() == NEVER else when for mode, when in whens.items() if when is not None}
     target = None if params.anchor is None or params.anchor.lower() == NEVER else params.anchor
@@ -111,8 +109,6 @@ async def _schedule(context: Context) -> JsonObject:
         "paused": state.paused,
         "pruning_permitted": state.permitted,
         "idle_after_minutes": round(state.idle_after.total_seconds() / 60),
-        "modes": {
-            one.mode.value: {"when": one.when, "next": iso(one.next), "last": iso(one.last)} for one in state.modes
-        },
+        "modes": {one.mode.value: pick(one, "when", "next", "last") for one in state.modes},
         "skipped": skipped(state.skips),
     }

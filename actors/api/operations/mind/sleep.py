@@ -78,7 +78,6 @@ class TriggerDream(Params, frozen=True, kw_only=True):
 
 
 async def consolidate_memories(context: Context, params: ConsolidateMemories) -> JsonObject:
-    """Merge duplicates, prune what matters too little, and in deeper modes cluster and dream."""
     wanted = Consolidate(
         run=context.correlation_id,
         mode=Mode(params.mode),
@@ -114,7 +113,6 @@ async def _consolidate(context: Context, wanted: Consolidate) -> JsonObject:
 
 
 async def undo_consolidation(context: Context, params: UndoConsolidation) -> JsonObject:
-    """Take back what a run did, whole or for one memory."""
     if before := await find_request(context):
         found = await _earlier_undo(context, params, before)
     else:
@@ -132,7 +130,6 @@ async def undo_consolidation(context: Context, params: UndoConsolidation) -> Jso
 
 
 async def trigger_dream(context: Context, params: TriggerDream) -> JsonObject:
-    """Begin a dream, and wait for its end if that is wanted."""
     dream = Consolidate(
         run=context.correlation_id,
         mode=Mode.DREAM,

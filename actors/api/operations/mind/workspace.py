@@ -68,7 +68,6 @@ class TriggerWorkspaceBroadcast(OneMemory, frozen=True, kw_only=True):
 
 
 async def get_consciousness_state(context: Context, params: GetConsciousnessState) -> JsonObject:
-    """Return C = I·R·D with its parts, the state by r, the winner, and how far the store has grown up."""
     now, entries = await _attention(context, params.namespace)
     order = _order(now)
     active = _active(now, entries)
@@ -97,7 +96,6 @@ async def get_consciousness_state(context: Context, params: GetConsciousnessStat
 
 
 async def get_workspace_status(context: Context, params: GetWorkspaceStatus) -> JsonObject:
-    """Return what is in the workspace, what competes for it, and what waits for REM."""
     now, entries = await _attention(context, params.namespace)
     answer: JsonObject = {
         "active_memory": _label(_active(now, entries), entries),
@@ -141,7 +139,6 @@ async def adjust_coupling(context: Context, params: AdjustCoupling) -> JsonObjec
 
 
 async def trigger_workspace_broadcast(context: Context, params: TriggerWorkspaceBroadcast) -> JsonObject:
-    """Make a memory the focus, and let it into the workspace."""
     await wait_until_ready(context)
     (entry,) = await describe(context, params.id)
     check_live(entry)

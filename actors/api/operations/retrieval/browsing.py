@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Meta
 
-from actors.api.answers import body_of, content_fields, iso
+from actors.api.answers import body_of, content_fields, iso, pick
 from actors.api.context import Context, cut_to_visible
 from actors.api.params.fields import MAX_BATCH, Moment, NamespaceFilter, Reading, SessionFilter, Tags
 from actors.api.params.parsing import Params
@@ -163,7 +163,6 @@ async def memory_resolve(context: Context, params: MemoryResolve) -> JsonObject:
 
 
 async def store_calendar(context: Context, params: StoreCalendar) -> JsonObject:
-    """Return how many memories each day has, and the sessions with the latest memories."""
     columns = await read_columns(context, params.namespace)
     if columns is None:
         return {"days": [], "sessions": [], "namespaces": {}, "total": 0}
@@ -209,8 +208,7 @@ def _listed(entry: Entry, *, whole: bool = False) -> JsonObject:
         "id": str(entry.id),
         **content_fields(entry),
         **({"content": body.text} if whole else {}),
-        "state": entry.state.value,
-        "reason": entry.reason,
+        **pick(entry, "state", "reason"),
         "mergedInto": str(entry.merged_into) if entry.merged_into else None,
         "importance": body.importance,
         "modality": body.modality.value,

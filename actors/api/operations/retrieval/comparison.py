@@ -16,14 +16,12 @@ ROWS_AT_ONCE = 8
 
 
 async def memory_compare(context: Context, params: MemoryCompare) -> JsonObject:
-    """Compare two memories in all thirteen spaces."""
     (found,) = await _compare(context, params.memory_a, (params.memory_b,), params.strategy)
     answer = {"overall_similarity": found.similarity, "coherence": found.coherence, "dominant_embedder": found.dominant}
     return answer | ({"per_embedder": list(found.spaces)} if params.include_per_embedder else {})
 
 
 async def memory_batch_compare(context: Context, params: MemoryBatchCompare) -> JsonObject:
-    """Compare one memory with many, the most similar first."""
     start = perf_counter()
     compared = await _compare(context, params.reference, params.targets, params.strategy)
     pairs = zip(params.targets, compared, strict=True)

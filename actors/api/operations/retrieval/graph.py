@@ -43,7 +43,6 @@ class GetNeighborhood(Reading, frozen=True, kw_only=True):
 
 
 async def get_neighborhood(context: Context, params: GetNeighborhood) -> JsonObject:
-    """Return what a memory is connected with."""
     (centre,) = await describe(context, params.id)
     check_live(centre)
     namespace = body_of(centre).namespace

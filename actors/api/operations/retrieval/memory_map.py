@@ -39,7 +39,6 @@ class StoreMap(Reading, frozen=True, kw_only=True):
 
 
 async def store_map(context: Context, params: StoreMap) -> JsonObject:
-    """Return the live memories as points of a plane, each with its namespace, goal, age and, if wanted, salience."""
     columns = await read_columns(context, params.namespace, vectors=True)
     if columns is None:
         return EMPTY_MAP

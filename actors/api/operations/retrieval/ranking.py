@@ -38,7 +38,6 @@ PRIMARY = 0.15
 
 
 async def search_multi(context: Context, params: SearchMulti) -> JsonObject:
-    """Rank all memories by exactly the weights asked for, over the active spaces."""
     asked_at = context.parse_time(params.asked_at, "asked_at")
     await wait_until_ready(context)
     start = perf_counter()
@@ -73,7 +72,6 @@ async def search_multi(context: Context, params: SearchMulti) -> JsonObject:
 
 
 async def search_single_space(context: Context, params: SearchSingleSpace) -> JsonObject:
-    """Rank all memories by one space alone."""
     asked_at = context.parse_time(params.asked_at, "asked_at")
     await wait_until_ready(context)
     start = perf_counter()
@@ -99,7 +97,6 @@ async def search_single_space(context: Context, params: SearchSingleSpace) -> Js
 
 
 async def memory_search_multi_perspective(context: Context, params: MemorySearchMultiPerspective) -> JsonObject:
-    """Fuse the rankings of several spaces by reciprocal rank."""
     asked_at = context.parse_time(params.asked_at, "asked_at")
     await wait_until_ready(context)
     start = perf_counter()
@@ -145,7 +142,6 @@ async def memory_search_multi_perspective(context: Context, params: MemorySearch
 
 
 async def search_by_purpose(context: Context, params: SearchByPurpose) -> JsonObject:
-    """Rank memories by how near their purpose is to a purpose vector, or to that of a memory."""
     start = perf_counter()
     found, matches = await _rank(
         context,
@@ -165,7 +161,6 @@ async def search_by_purpose(context: Context, params: SearchByPurpose) -> JsonOb
 
 
 async def search_weight_profiles(_context: Context, _params: SearchWeightProfiles) -> JsonObject:
-    """Return the weights of every profile, and the names of the spaces they stand for."""
     return {
         "profiles": [
             {

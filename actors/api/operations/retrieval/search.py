@@ -35,7 +35,6 @@ F = TypeVar("F", Hit, Match)
 
 
 async def search_graph(context: Context, params: SearchGraph) -> JsonObject:
-    """Find memories for a question by the five stages, page by page, within a budget of tokens."""
     if params.cursor:
         page = pagination.decode_cursor(params.cursor, params, context.as_of)
     else:
@@ -138,7 +137,6 @@ def _is_relevant(found: Found) -> bool:
 
 
 async def memory_search(context: Context, params: MemorySearch) -> JsonObject:
-    """Find memories as `search_graph`, by default with the score of every space."""
     return await search_graph(context, params)
 
 
