@@ -7,7 +7,7 @@ operation and prints its answer. `folder_command` registers one that answers by 
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from enum import StrEnum
 from functools import partial
@@ -24,6 +24,7 @@ from actors.cli.store_access import CommandError, StoreLocation, StoreSession, o
 from actors.exporters.json_text import to_json
 from actors.proxy.client import ClientError
 from actors.proxy.launcher import HubError
+from actors.proxy.namespaces import EVERYWHERE
 from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
@@ -226,7 +227,8 @@ def perform(
     with exit_on_error(), progress_bar(quiet=as_json) as report, open_store(location, creates=creates) as store:
         given = with_full_ids(store, arguments)
         answer = store.call(method, report, **given)
-        hint = (hints and answer.get("hint")) or (None if creates else _empty_namespace(store, given))
+        named = () if creates else {given.get("namespace", EVERYWHERE)} - {EVERYWHERE}
+        hint = (hints and answer.get("hint")) or "; ".join(empty_namespaces(store, named))
     if starts_hub and not store.served:
         start_hub(location)
     if hint:
@@ -236,16 +238,14 @@ def perform(
     return answer
 
 
-def _empty_namespace(store: StoreSession, given: JsonObject) -> str | None:
-    """Return a hint if the arguments name a namespace without memories, such as one with a typo."""
+def empty_namespaces(store: StoreSession, names: Collection[str]) -> list[str]:
+    """Return a sentence on each of these namespaces that is without memories, such as one with a typo."""
+    if not names:
+        return []
     from actors.api.answers import empty_namespace
-    from actors.proxy.namespaces import EVERYWHERE
 
-    named = given.get("namespace", EVERYWHERE)
-    if named == EVERYWHERE:
-        return None
     known = store.call("store/status")["namespaces"]
-    return None if named in known else empty_namespace(named, known)
+    return [empty_namespace(name, known) for name in names if name not in known]
 
 
 @contextmanager
