@@ -158,16 +158,12 @@ def brief(call: HookCall) -> None:
         damage = status["read_only"] if store.served else None
         waiting = None if damage else captured_sentence(store, call.location.folder)
         new = None if status["namespaces"].get(call.namespace) else absence(call.namespace, call.location.folder)
-        lines = () if is_resumed else [*_sharing(call), *brief_lines(store, status["namespaces"], *_scope(call))]
+        shared = SHARED[0] if call.location.project and call.namespace != SHARED[0] else None
+        about = brief_lines(store, status["namespaces"], call.namespace, shared)
+        lines = () if is_resumed else [*_sharing(call), *about]
         _print_context("SessionStart", lines, damage or waiting or (new if call.location.project else None))
         if waiting:
             (call.location.folder / WAITING).unlink(missing_ok=True)
-
-
-def _scope(call: HookCall) -> tuple[str, str | None]:
-    """Return the namespace of a brief, and the one that it shares with other projects; None outside a project."""
-    shared, *_ = SHARED
-    return call.namespace, shared if call.location.project and call.namespace != shared else None
 
 
 def _sharing(call: HookCall) -> Iterator[str]:

@@ -136,14 +136,13 @@ MANY_LINES = frozenset({"metadata", "why", "links"})
 """Properties that may have several lines, all in the second column."""
 
 
-def _plain(value: object) -> str:
-    return value if isinstance(value, str) else to_json(value)
-
-
 def _properties(answer: JsonObject) -> dict[str, str]:
     band = answer["alignmentBand"]
     last = f", last {minute(answer['lastAccessed'])}" if answer["lastAccessed"] else ""
     edges = [f"{'to' if edge['forward'] else 'from'} {edge['id']} ({edge['relation']})" for edge in answer["edges"]]
+    metadata = (
+        f"{name}: {value if isinstance(value, str) else to_json(value)}" for name, value in answer["metadata"].items()
+    )
     return {
         "id": answer["id"],
         "state": answer["state"] + (f", because: {answer['reason']}" if answer["reason"] else ""),
@@ -154,7 +153,7 @@ def _properties(answer: JsonObject) -> dict[str, str]:
         "kind": answer["modality"],
         "importance": f"{answer['importance']:.2f}",
         "tags": ", ".join(answer["tags"]),
-        "metadata": "\n".join(f"{name}: {_plain(value)}" for name, value in answer["metadata"].items()),
+        "metadata": "\n".join(metadata),
         "why": answer["rationale"] or "",
         "recalled": f"{counted(answer['accessCount'], 'time')}{last}",
         "absorbed": ", ".join(answer["lineage"]),
