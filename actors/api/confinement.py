@@ -90,11 +90,7 @@ async def confine_item(context: Context, params: P, *, spans_namespaces: bool = 
 
 
 def limit_namespaces(context: Context, params: Mapping[str, object] | None) -> Context:
-    """Return the context of a request that its `_meta` limits to some of the namespaces that the hub serves.
-
-    Raises:
-        InvalidParamsFault: The hub serves none of them, or the field is no list of texts.
-    """
+    """Return the context of a request, limited to those served namespaces that its `_meta` names, at least one."""
     meta = (params or {}).get("_meta")
     if not isinstance(meta, dict) or (wanted := meta.get(SERVED)) is None:
         return context

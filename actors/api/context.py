@@ -202,12 +202,7 @@ class Context:
 
 
 async def wait_until_ready(context: Context) -> None:
-    """Wait until the log is replayed and the models are loaded, and report progress meanwhile.
-
-    Raises:
-        StorageFault: the store was made with other models.
-        EmbeddingFault: the models can't be loaded.
-    """
+    """Wait until the log is replayed and the models are loaded, which may fail, and report progress meanwhile."""
     state, hub = context.state, context.hub
     async with state.lock:
         if state.ready:

@@ -64,12 +64,7 @@ class HookCall(msgspec.Struct, frozen=True):
 
 
 def run_hook(arguments: Sequence[str]) -> None:
-    """Handle an event of Claude Code, whose payload is on standard input.
-
-    Args:
-        arguments: The event (`HOOKS`), and options: `--data`, `--namespace`, `--embedder` and `--models` as of `serve`,
-            and `--capture`.
-    """
+    """Handle an event of Claude Code, whose payload is on standard input; `USAGE` shows the arguments."""
     if sys.platform == "win32":
         sys.exit("context-graph: hooks need Linux or macOS: Windows has neither timers as signals nor fork")
     if "--help" in arguments:
@@ -108,10 +103,7 @@ def run_hook(arguments: Sequence[str]) -> None:
 
 
 def parse_options(words: Sequence[str]) -> dict[str, str]:
-    """Return options by name, those that take a value also from the environment, and empty without one.
-
-    A `GetoptError` for others, and for arguments.
-    """
+    """Return options by name, those with a value also from the environment, or empty (`GetoptError` for others)."""
     taken = (DATA, NAMESPACE, EMBEDDER, MODELS)
     values = {option.name: os.environ.get(option.variable, "") for option in taken}
     given, others = getopt.gnu_getopt([*words], "n:", [*(f"{option.name}=" for option in taken), "capture"])
@@ -132,10 +124,7 @@ def _print_error(event: str, message: str) -> None:
 
 
 def _print_context(event: str, lines: Iterable[str], notice: str | None = None) -> None:
-    """Print context for Claude and a sentence for the person, if there are any, in the format of hooks.
-
-    The store closes later, which takes time.
-    """
+    """Print context for Claude and a sentence for the person, if there are any, before the store closes slowly."""
     output: JsonObject = {"systemMessage": f"Context Graph: {notice}"} if notice else {}
     if told := "\n".join(lines):
         output["hookSpecificOutput"] = {"hookEventName": event, "additionalContext": told}
@@ -169,16 +158,12 @@ def brief(call: HookCall) -> None:
         damage = status["read_only"] if store.served else None
         waiting = None if damage else captured_sentence(store, call.location.folder)
         new = None if status["namespaces"].get(call.namespace) else absence(call.namespace, call.location.folder)
-        lines = () if is_resumed else [*_sharing(call), *brief_lines(store, status["namespaces"], *_scope(call))]
+        shared = SHARED[0] if call.location.project and call.namespace != SHARED[0] else None
+        about = brief_lines(store, status["namespaces"], call.namespace, shared)
+        lines = () if is_resumed else [*_sharing(call), *about]
         _print_context("SessionStart", lines, damage or waiting or (new if call.location.project else None))
         if waiting:
             (call.location.folder / WAITING).unlink(missing_ok=True)
-
-
-def _scope(call: HookCall) -> tuple[str, str | None]:
-    """Return the namespace of a brief, and the one that it shares with other projects; None outside a project."""
-    shared, *_ = SHARED
-    return call.namespace, shared if call.location.project and call.namespace != shared else None
 
 
 def _sharing(call: HookCall) -> Iterator[str]:

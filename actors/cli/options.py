@@ -117,10 +117,8 @@ class MemoryId(str):
     __slots__ = ()
 
 
-class RunId(str):
-    """The id of a run as a person gave it; `full_id` completes it."""
-
-    __slots__ = ()
+class RunId(MemoryId):
+    """That of a run."""
 
 
 Memory = Annotated[MemoryId, typer.Argument(parser=MemoryId, metavar="MEMORY", help=HELP)]
@@ -153,6 +151,6 @@ def with_full_ids(store: StoreSession, arguments: JsonObject) -> JsonObject:
     def completed(value: Any) -> Any:
         if isinstance(value, list):
             return [completed(one) for one in value]
-        return full_id(store, value) if isinstance(value, MemoryId | RunId) else value
+        return full_id(store, value) if isinstance(value, MemoryId) else value
 
     return {name: completed(value) for name, value in arguments.items() if value is not None}

@@ -7,9 +7,10 @@ operation and prints its answer. `folder_command` registers one that answers by 
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from enum import StrEnum
+from functools import partial
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -23,6 +24,7 @@ from actors.cli.store_access import CommandError, StoreLocation, StoreSession, o
 from actors.exporters.json_text import to_json
 from actors.proxy.client import ClientError
 from actors.proxy.launcher import HubError
+from actors.proxy.namespaces import EVERYWHERE
 from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
@@ -75,8 +77,6 @@ class Panel(StrEnum):
 
 View: TypeAlias = Callable[[JsonObject], None]
 """Prints an answer for people."""
-ArgumentsAndView: TypeAlias = tuple[JsonObject, View]
-"""Arguments of an operation, those left out that are None, and the view of its answer."""
 
 
 def _folder_options(data: Data = None, *, as_json: Json = False) -> None:
@@ -96,35 +96,36 @@ def _model_options(
 def operation_command(
     panel: Panel,
     method: str,
-    view: str = "",
+    view: str,
     *,
     embeds: bool = False,
     creates: bool = False,
     reads: bool = False,
     hints: bool = True,
+    shown: Sequence[str] = (),
     succeeded: Callable[[JsonObject], bool] = lambda _answer: True,
     to: typer.Typer = app,
-    **fixed: str,
-) -> Callable[[Callable[..., ArgumentsAndView | None]], Callable[..., ArgumentsAndView | None]]:
+    **fixed: str | bool,
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Register a command that calls one operation.
 
-    The decorated function declares the options and returns `ArgumentsAndView`, or None if the options are the
-    operation's arguments.
+    The options that the decorated function declares are the operation's arguments; those that are None are left out.
 
     Args:
         panel: Group in `--help`.
         method: JSON-RPC name of the operation.
-        view: Module and function in `actors.cli.views` that print the answer, if the decorated function returns None.
+        view: Module and function in `actors.cli.views` that print the answer.
         embeds: Whether it takes `--embedder` and `--models`, and leaves a hub for the next command.
         creates: Whether it creates the store if there is none.
         reads: Whether it leaves a store of an earlier format as it is.
         hints: Whether the hint of an answer is printed, which is written for agents; a view may say it for people.
+        shown: Options that the view takes, and not the operation.
         succeeded: Whether an answer ends the command with status 0 instead of 1.
         to: The program, or the group that the command belongs to.
         fixed: Arguments that the command always gives.
     """
 
-    def register(prepare: Callable[..., ArgumentsAndView | None]) -> Callable[..., ArgumentsAndView | None]:
+    def register(declares: Callable[..., None]) -> Callable[..., None]:
         def run(
             data: Path | None,
             _log: str | None,
@@ -136,17 +137,17 @@ def operation_command(
             as_json: bool,
             **options: Any,
         ) -> None:
-            arguments, shown = prepare(**options) or (options | fixed, _view(view))
+            prints = partial(_view(view), **{name: options.pop(name) for name in shown})
             location = location_of(context, data_folder(data), embedder, models, upgrades=not reads)
             answer = perform(
-                location, method, arguments, shown, as_json=as_json, creates=creates, starts_hub=hub, hints=hints
+                location, method, options | fixed, prints, as_json=as_json, creates=creates, starts_hub=hub, hints=hints
             )
             if not succeeded(answer):
                 raise typer.Exit(1)
 
-        declared = [prepare, *([_model_options] if embeds else []), _store_options]
-        to.command(prepare.__name__, help=prepare.__doc__, rich_help_panel=panel)(_with_options(run, *declared))
-        return prepare
+        declared = [declares, *([_model_options] if embeds else []), _store_options]
+        to.command(declares.__name__, help=declares.__doc__, rich_help_panel=panel)(_with_options(run, *declared))
+        return declares
 
     return register
 
@@ -226,7 +227,8 @@ def perform(
     with exit_on_error(), progress_bar(quiet=as_json) as report, open_store(location, creates=creates) as store:
         given = with_full_ids(store, arguments)
         answer = store.call(method, report, **given)
-        hint = (hints and answer.get("hint")) or (None if creates else _empty_namespace(store, given))
+        named = () if creates else {given.get("namespace", EVERYWHERE)} - {EVERYWHERE}
+        hint = (hints and answer.get("hint")) or "; ".join(empty_namespaces(store, named))
     if starts_hub and not store.served:
         start_hub(location)
     if hint:
@@ -236,16 +238,14 @@ def perform(
     return answer
 
 
-def _empty_namespace(store: StoreSession, given: JsonObject) -> str | None:
-    """Return a hint if the arguments name a namespace without memories, such as one with a typo."""
+def empty_namespaces(store: StoreSession, names: Collection[str]) -> list[str]:
+    """Return a sentence on each of these namespaces that is without memories, such as one with a typo."""
+    if not names:
+        return []
     from actors.api.answers import empty_namespace
-    from actors.proxy.namespaces import EVERYWHERE
 
-    named = given.get("namespace", EVERYWHERE)
-    if named == EVERYWHERE:
-        return None
     known = store.call("store/status")["namespaces"]
-    return None if named in known else empty_namespace(named, known)
+    return [empty_namespace(name, known) for name in names if name not in known]
 
 
 @contextmanager

@@ -56,22 +56,16 @@ TEXTS = {prompt.name: texts.read(prompt.name) for prompt in PROMPTS}
 
 
 def get(name: str, given: Mapping[str, str]) -> types.GetPromptResult:
-    """Return a prompt as a message of the user, followed by the given arguments.
-
-    Raises:
-        InvalidParamsFault: the prompt or an argument does not exist, or a required argument is missing.
-    """
+    """Return a prompt as a message of the user, followed by the given arguments (`InvalidParamsFault`)."""
     prompt = next((prompt for prompt in PROMPTS if prompt.name == name), None)
     if prompt is None:
         raise InvalidParamsFault(f"Unknown prompt: {name}", name=name)
-    arguments = {argument.name: argument for argument in prompt.arguments or ()}
-    for argument in given:
-        if argument not in arguments:
-            raise InvalidParamsFault(f"Unknown argument '{argument}' of prompt {name}", parameter=argument)
-    values = {argument: given[argument] for argument in arguments if given.get(argument, "").strip()}
-    for argument in arguments.values():
-        if argument.required and argument.name not in values:
-            raise InvalidParamsFault(f"Missing '{argument.name}' argument of prompt {name}", parameter=argument.name)
+    required = {argument.name: argument.required for argument in prompt.arguments or ()}
+    values = {argument: given[argument] for argument in required if given.get(argument, "").strip()}
+    if unknown := next(iter(given.keys() - required.keys()), None):
+        raise InvalidParamsFault(f"Unknown argument '{unknown}' of prompt {name}", parameter=unknown)
+    if missing := next((argument for argument in required if required[argument] and argument not in values), None):
+        raise InvalidParamsFault(f"Missing '{missing}' argument of prompt {name}", parameter=missing)
     details = "\n".join(f"{argument.capitalize()}: {value}" for argument, value in values.items())
     text = f"{TEXTS[name]}\n\n{details}" if details else TEXTS[name]
     message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))

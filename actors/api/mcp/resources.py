@@ -42,12 +42,7 @@ TEMPLATES = [
 
 
 async def read(context: Context, uri: str) -> types.ReadResourceResult:
-    """Read a resource as JSON.
-
-    Raises:
-        Fault: the underlying operation failed.
-        MCPError: the resource does not exist (-32602, as MCP 2026-07-28 requires).
-    """
+    """Read a resource as JSON; one that does not exist is an `MCPError` (-32602, as MCP 2026-07-28 requires)."""
     method, arguments = {STATUS: "store/status", PROFILES: "search/weight_profiles"}.get(uri), {}
     if uri.startswith(MEMORY):
         method, arguments = "memory/retrieve", {"id": uri.removeprefix(MEMORY)}

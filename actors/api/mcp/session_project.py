@@ -44,9 +44,6 @@ class SessionProject:
         """Return the project of a request; None outside of any, and for clients that are no agent's.
 
         `default` is the namespace of no project: with it, searches look everywhere.
-
-        Raises:
-            StorageFault: The project's configuration is invalid.
         """
         meta = (params or {}).get("_meta")
         fields = {**self._own, **(meta if isinstance(meta, dict) else {})}

@@ -74,11 +74,7 @@ def shape(embedding: Embedding) -> JsonObject:
 
 
 def decode_query(query: JsonObject, keys: Iterable[str], dimensions: Mapping[str, int]) -> dict[str, Embedding]:
-    """Decode the embeddings of a query, `{"embeddings": {...}}`, which needs one for each of the spaces `keys`.
-
-    Raises:
-        InvalidParamsFault: an embedding is missing, unknown or malformed.
-    """
+    """Decode the embeddings of a query, `{"embeddings": {...}}`, which needs one for each of the spaces `keys`."""
     embeddings = query.get("embeddings")
     if not isinstance(embeddings, dict) or len(query) != 1:
         raise invalid("query", 'a text, or an object {"embeddings": {e1_semantic: [...], ...}}')
@@ -96,16 +92,12 @@ def decode_query(query: JsonObject, keys: Iterable[str], dimensions: Mapping[str
 
 
 def no_embedding(parameter: str, keys: AbstractSet[str]) -> InvalidParamsFault:
-    """Return the fault for a text query that has no embedding in these spaces."""
+    """Return the fault for a text query without an embedding in these spaces."""
     return invalid(parameter, "; ".join(reason for key, reason in NO_EMBEDDING.items() if key in keys))
 
 
 def decode(space: Space, value: object, dimension: int, parameter: str) -> Embedding:
-    """Decode an embedding by the kind of its space; vectors are normalised to unit length.
-
-    Raises:
-        InvalidParamsFault: the value is malformed, has another dimension, or contains numbers that are not finite.
-    """
+    """Decode an embedding by the kind of its space (`InvalidParamsFault`); vectors are normalised to unit length."""
     match space.kind:
         case Kind.DENSE:
             return Dense.of(_unit_vector(space, value, dimension, parameter))

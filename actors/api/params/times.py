@@ -81,11 +81,7 @@ def instant(named: datetime) -> datetime:
 def between(
     since: str | None, until: str | None, now: datetime | None = None
 ) -> tuple[datetime | None, datetime | None]:
-    """Return the first and the last time that two parameters name, as in `Period`; None for one that is not given.
-
-    Raises:
-        InvalidParamsFault: One names no time, or `since` is after `until`.
-    """
+    """Return the first and the last time that two parameters name, as in `Period`; None for one that is not given."""
     first = None if since is None else period(since, "since", now).first
     last = None if until is None else period(until, "until", now).last
     if first is not None and last is not None and _is_after(first, last):

@@ -44,9 +44,6 @@ async def call(
     """Run an operation on the present store, or on the past state that `as_of` names.
 
     `before_run` is called with the parsed parameters, before anything is done.
-
-    Raises:
-        Fault: an argument is invalid, or the operation failed.
     """
     params = parse(context.in_project(tool.params, arguments), tool.params)
     refused = False
@@ -85,10 +82,7 @@ async def _run(context: Context, tool: Tool, params: Params) -> JsonObject:
 
 
 async def _hint(context: Context, params: Params, answer: JsonObject) -> JsonObject:
-    """Return why a search may have found nothing: a namespace without memories, or the limits that it set.
-
-    It is no error: an agent may search a new namespace before it stores the first memory there.
-    """
+    """Return why a search may have found nothing: a namespace without memories yet, or the limits that it set."""
     if answer.get(RESULTS) != []:
         return {}
     named: str | None = getattr(params, NAMESPACE, None)

@@ -53,11 +53,7 @@ class Limits:
 
 
 def limits_of(settings: Iterable[str]) -> dict[str, int]:
-    """Parse settings like `store_memory=50,search_graph=200`, and add them to the default.
-
-    Raises:
-        InvalidParamsFault: a setting is malformed, names no tool, or allows less than one call a minute.
-    """
+    """Parse settings like `store_memory=50,search_graph=200`, and add them to the default (`InvalidParamsFault`)."""
     limits = dict(DEFAULT)
     for setting in (part.strip() for line in settings for part in line.split(",") if part.strip()):
         name, _, number = (part.strip() for part in setting.partition("="))

@@ -47,7 +47,6 @@ def replayed(answer: JsonObject) -> None:
 
 
 def changes(answer: JsonObject) -> None:
-    """Print what changed between two moments."""
     events = answer["events"]
     OUT.print(f"from {_moment(answer['a'])} to {_moment(answer['b'])}: {counted(events['total'], 'event')}")
     for name, title in CHANGES.items():

@@ -9,7 +9,6 @@ from events.wording import counted
 
 
 def verified(answer: JsonObject) -> None:
-    """Print whether a store is sound; if not, its problems and what is lost."""
     events = counted(answer["events"], "event")
     counts = f"{events}, {answer['sealed']} of them sealed, {answer['erased']} with destroyed keys"
     if answer["sound"]:
@@ -28,12 +27,10 @@ def verified(answer: JsonObject) -> None:
 
 
 def backed_up(answer: JsonObject) -> None:
-    """Print the folder of a backup."""
     OUT.print(f"copied {counted(answer['events'], 'event')} to {answer['backup']}")
 
 
 def calibrated(answer: JsonObject) -> None:
-    """Print the levels that a calibration fitted."""
     pairs, texts = counted(answer["pairs"], "pair"), counted(answer["texts"], "text")
     OUT.print(f"calibrated on {pairs} of {texts}, {answer['related']} of them related")
     for key, levels in answer["spaces"].items():
@@ -41,14 +38,12 @@ def calibrated(answer: JsonObject) -> None:
 
 
 def restored(answer: JsonObject) -> None:
-    """Print the folder of a store restored from a backup."""
     OUT.print(f"{answer['restored']} is restored from the backup")
     if answer["replaced"]:
         OUT.print(f"the previous store is in {answer['replaced']}")
 
 
 def moved(answer: JsonObject) -> None:
-    """Print where a log is now, and how to go on with it."""
     events, projections = counted(answer["events"], "event"), len(answer["projections"])
     OUT.print(f"copied {events} to {answer['target']}; all {projections} projections are equal")
     OUT.print("the original stays as it is: stop its hubs, and serve the new one with --log or --data")
@@ -66,7 +61,6 @@ def repaired(answer: JsonObject) -> None:
 
 
 def reembedded(answer: JsonObject) -> None:
-    """Print the counts of a re-embedded store."""
     OUT.print(
         f"{answer['folder']} holds {counted(answer['memories'], 'memory')}, {answer['forgotten']} of them forgotten, "
         f"{counted(answer['links'], 'link')}; left out: {counted(answer['erased'], 'erased memory')}"
@@ -76,7 +70,6 @@ def reembedded(answer: JsonObject) -> None:
 
 
 def upgraded(answer: JsonObject) -> None:
-    """Print what an upgrade changes or has changed, and how to go back."""
     if not answer["changes"]:
         OUT.print(f"{answer['folder']} is of this version, format {answer['format']}; nothing changes")
         return
@@ -98,7 +91,6 @@ def _events(lost: JsonObject) -> str:
 
 
 def stopped(answer: JsonObject) -> None:
-    """Print which hub has ended."""
     if answer["stopped"] is None:
         OUT.print(f"no hub runs in {answer['folder']}")
     else:

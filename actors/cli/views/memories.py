@@ -17,7 +17,6 @@ NOTHING_SPEAKS = "less like the question than other memories in all respects"
 
 
 def stored(answer: JsonObject) -> None:
-    """Print the id of a stored memory."""
     OUT.print(f"stored [bold]{answer['fingerprintId']}[/] in {counted(answer['embedderCount'], 'space')}", markup=True)
     if "warning" in answer:
         kinds = ", ".join(dict.fromkeys(one["kind"] for one in answer["secrets"]))
@@ -42,7 +41,6 @@ def stored(answer: JsonObject) -> None:
 
 
 def superseded(answer: JsonObject) -> None:
-    """Print which memory holds in the place of another."""
     OUT.print(f"{answer['superseded_by']} holds in the place of {answer['fingerprintId']}", style="yellow")
     OUT.print(f"to undo that: context-graph restore {answer['fingerprintId']}", style="dim")
 
@@ -93,7 +91,6 @@ def _in_words(hit: JsonObject, keys: list[str]) -> str:
 
 
 def compared(answer: JsonObject) -> None:
-    """Print the similarity of two memories."""
     OUT.print(
         f"[bold]{answer['overall_similarity']:.2f}[/] alike over all spaces, coherence {answer['coherence']:.2f}",
         markup=True,
@@ -104,7 +101,6 @@ def compared(answer: JsonObject) -> None:
 
 
 def forgotten(answer: JsonObject) -> None:
-    """Print how a memory was removed."""
     memory, is_soft = answer["fingerprintId"], answer["deleteType"] == "soft"
     what = "forgotten" if is_soft else "erased for good"
     OUT.print(f"{memory} {what}")
@@ -128,7 +124,6 @@ def memory_restored(answer: JsonObject) -> None:
 
 
 def memory(answer: JsonObject) -> None:
-    """Print a memory, its state and its links."""
     OUT.print_item("", answer["content"], "bold")
     table = columns("", "", show_header=False)
     for name, value in _properties(answer).items():
@@ -141,14 +136,13 @@ MANY_LINES = frozenset({"metadata", "why", "links"})
 """Properties that may have several lines, all in the second column."""
 
 
-def _plain(value: object) -> str:
-    return value if isinstance(value, str) else to_json(value)
-
-
 def _properties(answer: JsonObject) -> dict[str, str]:
     band = answer["alignmentBand"]
     last = f", last {minute(answer['lastAccessed'])}" if answer["lastAccessed"] else ""
     edges = [f"{'to' if edge['forward'] else 'from'} {edge['id']} ({edge['relation']})" for edge in answer["edges"]]
+    metadata = (
+        f"{name}: {value if isinstance(value, str) else to_json(value)}" for name, value in answer["metadata"].items()
+    )
     return {
         "id": answer["id"],
         "state": answer["state"] + (f", because: {answer['reason']}" if answer["reason"] else ""),
@@ -159,7 +153,7 @@ def _properties(answer: JsonObject) -> dict[str, str]:
         "kind": answer["modality"],
         "importance": f"{answer['importance']:.2f}",
         "tags": ", ".join(answer["tags"]),
-        "metadata": "\n".join(f"{name}: {_plain(value)}" for name, value in answer["metadata"].items()),
+        "metadata": "\n".join(metadata),
         "why": answer["rationale"] or "",
         "recalled": f"{counted(answer['accessCount'], 'time')}{last}",
         "absorbed": ", ".join(answer["lineage"]),
@@ -170,8 +164,7 @@ def _properties(answer: JsonObject) -> dict[str, str]:
     }
 
 
-def status(answer: JsonObject, *, all_latencies: bool = False) -> None:
-    """Print counts and spaces of a store, and the latencies of the slowest operations or of all."""
+def status(answer: JsonObject, *, latencies: bool = False) -> None:
     memories = answer["memories"]
     if answer["read_only"]:
         OUT.print(answer["read_only"], style="bold red")
@@ -202,14 +195,12 @@ def status(answer: JsonObject, *, all_latencies: bool = False) -> None:
         f"model runtime {runtime['name']} {runtime['version']}, {runtime['precision'] or 'no precision yet'}, "
         f"chosen by {runtime['chosen_by']}{f' ({times})' if times else ''}"
     )
-    if latencies := answer["latencies_ms"]:
-        shown = list(latencies) if all_latencies else sorted(latencies, key=lambda name: -latencies[name]["p95"])
-        title = "latencies"
-        if not all_latencies:
-            shown = shown[:SLOWEST]
-            title = f"slowest of {counted(len(latencies), 'operation')}; --latencies shows all"
+    if measured := answer["latencies_ms"]:
+        shown, title = measured, "latencies"
+        if not latencies:
+            shown = dict(sorted(measured.items(), key=lambda one: -one[1]["p95"])[:SLOWEST])
+            title = f"slowest of {counted(len(measured), 'operation')}; --latencies shows all"
         table = columns("operation", "median ms", "p95 ms", "samples", title=title, title_justify="left")
-        for name in shown:
-            latency = latencies[name]
+        for name, latency in shown.items():
             table.add_row(name, f"{latency['median']:.2f}", f"{latency['p95']:.2f}", str(latency["count"]))
         OUT.print(table)

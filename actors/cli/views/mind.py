@@ -13,7 +13,6 @@ MAX_SHOWN = 10
 
 
 def goals(answer: JsonObject) -> None:
-    """Print the goals that were found, and the North Star."""
     star, namespace = answer["north_star"], answer["namespace"]
     if star is None:
         why = (
@@ -41,7 +40,6 @@ def goals(answer: JsonObject) -> None:
 
 
 def drift(answer: JsonObject) -> None:
-    """Print the drift of the latest memories."""
     if answer["level"] is None:
         OUT.print_line(
             f"there is no North Star in {answer['namespace']} yet; `context-graph goals` looks for one, among some ten "
@@ -61,7 +59,6 @@ def drift(answer: JsonObject) -> None:
 
 
 def mind(answer: JsonObject) -> None:
-    """Print the state of the workspace."""
     OUT.print(
         f"[bold]{answer['state']}[/]: r {answer['r']:.2f}, C {answer['C']:.2f} "
         f"(I {answer['integration']:.2f}, R {answer['reflection']:.2f}, D {answer['differentiation']:.2f}), "
@@ -122,7 +119,6 @@ def run_result(answer: JsonObject) -> None:
 
 
 def undone(answer: JsonObject) -> None:
-    """Print what an undo restored."""
     restored = answer["restored_count"]
     are = "is" if restored == 1 else "are"
     what = f"{counted(restored, 'memory')} {are} back as before the" if restored else "undone: the"
@@ -185,7 +181,6 @@ def _parts(of: JsonObject) -> str:
 
 
 def candidates(answer: JsonObject) -> None:
-    """Print memories of low salience."""
     for one in answer["candidates"]:
         kept = f"  protected: {one['protected']}" if one["protected"] else ""
         OUT.print(f"{one['salience']:.2f}  {one['content']}")
@@ -198,17 +193,11 @@ def candidates(answer: JsonObject) -> None:
 
 
 def schedule(answer: JsonObject) -> None:
-    """Print the schedule."""
     if answer["paused"]:
         OUT.print("paused: no run starts by itself", style="yellow")
     table = columns("mode", "when", "next", "last")
     for mode, of in answer["modes"].items():
-        table.add_row(
-            mode,
-            of["when"] or "off",
-            minute(of["next"]) if of["next"] else "–",
-            minute(of["last"]) if of["last"] else "–",
-        )
+        table.add_row(mode, of["when"] or "off", minute(of["next"]) or "–", minute(of["last"]) or "–")
     OUT.print(table)
     if answer["modes"]["light"]["when"] and not answer["paused"]:
         idle = counted(answer["idle_after_minutes"], "idle minute")

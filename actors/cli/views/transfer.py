@@ -14,7 +14,6 @@ MAX_UNREAD = 5
 
 
 def imported(answer: JsonObject) -> None:
-    """Print what was taken, what was left out and why, and the first of the bad lines."""
     OUT.print(f"{answer['source']}: {counted(answer['files'], 'file')}")
     repeated = f"; {answer['repeated']:,} repeated in these files" if answer["repeated"] else ""
     if answer["dry_run"]:
@@ -57,7 +56,6 @@ def _print_problems(problems: Sequence[JsonObject], style: str) -> None:
 
 
 def exported(answer: JsonObject) -> None:
-    """Print the count and the place of an export, and what it doesn't hold."""
     OUT.print(f"exported {counted(answer['exported'], 'memory')} to {answer['file']}")
     if answer["left_out"]:
         kinds = ", ".join(f"{count} {kind}" for kind, count in answer["left_out"].items())
@@ -76,7 +74,6 @@ def scanned(answer: JsonObject) -> None:
 
 
 def moved(answer: JsonObject) -> None:
-    """Print how many memories went where, and how to take it back."""
     would = "would be moved" if answer["dry_run"] else "moved"
     for source, count in answer["moved_from"].items():
         OUT.print_line(f"{counted(count, 'memory')} {would} from {source} to {answer['target']}")

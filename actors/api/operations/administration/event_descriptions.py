@@ -3,16 +3,17 @@
 A sentence never contains the content of a memory, or the words of a goal or pattern, which come from memories.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from actors.api.answers import TRIGGERS, author
+from actors.api.answers import TRIGGERS, author, mean_alignment
 from actors.runtime.types import JsonObject
 from events import vocabulary as ev
 from events.storage.log import Envelope
 from events.vocabulary.causes import CausalLink
 from events.vocabulary.codec import decompress
+from events.vocabulary.values import Salience
 from events.wording import counted
 from projections.projection import event_name, is_shredded_memory
 
@@ -26,7 +27,7 @@ MAX_IDS = 3
 
 def describe_event(envelope: Envelope, memory: UUID | None = None) -> JsonObject:
     """Return an event in words; with a memory, what the event did to that memory."""
-    sentence = _log_sentence(envelope) if memory is None else _memory_sentence(envelope, memory)
+    sentence = _log_sentence(envelope) if memory is None else _OF_MEMORY[type(envelope.event)](envelope.event, memory)
     return {
         "seq": envelope.seq,
         "at": envelope.at.isoformat(),
@@ -55,22 +56,20 @@ def _log_sentence(envelope: Envelope) -> str:
             return "the tags of a memory were changed; it was erased since, and nobody can read them any more"
         case ev.Shredded() as event:
             return f"a {event_name(event).partition('_')[0]} was found; nobody can read its words any more"
-        case ev.MemoryForgotten() | ev.MemoryRestored() | ev.MemoryErased() as event:
-            return f"memory {event.memory} was {_lifecycle(event)}"
-        case ev.MemoryIgnited() | ev.MemoryFaded() as event:
-            return f"memory {event.memory} {_ignition(event)}"
-        case ev.FocusMoved() as event:
-            focus = "a question" if event.subject is None else f"memory {event.subject}"
-            return f"the workspace turned to {focus}, and measured {_several([one.memory for one in event.candidates])}"
-        case ev.ConsolidationFinished() as event:
-            return f"{_finished(event)} (run {event.run})"
-        case event if type(event) in _SENTENCES:
-            return _SENTENCES[type(event)](event)
         case event:
-            raise TypeError(f"no words for {type(event).__name__}")
+            return _SENTENCES[type(event)](event)
 
 
 _SENTENCES: Mapping[type[ev.Event], Callable[[Any], str]] = {
+    **dict.fromkeys(
+        (ev.MemoryForgotten, ev.MemoryRestored, ev.MemoryErased), lambda e: f"memory {e.memory} was {_lifecycle(e)}"
+    ),
+    **dict.fromkeys((ev.MemoryIgnited, ev.MemoryFaded), lambda e: f"memory {e.memory} {_ignition(e)}"),
+    ev.FocusMoved: lambda e: (
+        f"the workspace turned to {f'memory {e.subject}' if e.subject else 'a question'}, and measured "
+        f"{_several(one.memory for one in e.candidates)}"
+    ),
+    ev.ConsolidationFinished: lambda e: f"{_finished(e)} (run {e.run})",
     ev.MemoryRecalled: lambda e: (
         f"an answer contained {_several(e.memories)}, best first; hash of the question {_hash(e.query_sha256)}"
     ),
@@ -148,100 +147,95 @@ _SENTENCES: Mapping[type[ev.Event], Callable[[Any], str]] = {
         f"drift of {e.namespace} changed its North Star from goal {e.previous} to goal {e.goal} (run {e.run})"
     ),
 }
-"""The sentence of each kind of event that needs no case distinction."""
+"""The sentence of each other kind of event."""
 
 
 # ── one memory ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def _memory_sentence(envelope: Envelope, memory: UUID) -> str:
-    match envelope.event:
-        case ev.MemoryStored() as event:
-            return _stored(event)
-        case ev.EventLost(why=why):
-            return f"stored; it was lost, because the store was damaged: {why}"
-        case ev.Shredded():
-            return "stored; nobody can read what it said any more"
-        case ev.MemoriesLinked() as event:
-            linked = f"to {_ids(event.targets)}" if event.source == memory else f"from {event.source}"
-            return f"linked {linked} ({event.relation}, weight {event.weight:.2f})"
-        case ev.MemorySuperseded() as event:
-            change = f"superseded by {event.by}" if event.memory == memory else f"superseded {event.memory}"
-            return f"{change} (evidence: {event.rule})"
-        case ev.MemoryTagged() as event:
-            return f"tags changed from {', '.join(event.was) or 'none'} to {', '.join(event.tags) or 'none'}"
-        case ev.MemoryReinstated():
-            return "reinstated: nothing supersedes it any more"
-        case ev.MemoryRecalled() as event:
-            rank = event.memories.index(memory) + 1
-            return f"recalled as number {rank} of {len(event.memories)}, by the question {_hash(event.query_sha256)}"
-        case ev.MemoryForgotten() | ev.MemoryRestored() | ev.MemoryErased() as event:
-            change = _lifecycle(event)
-            return (
-                change if event.memory == memory else f"memory {event.memory}, which was merged with it, was {change}"
-            )
-        case ev.MemoryIgnited() | ev.MemoryFaded() as event:
-            return _ignition(event)
-        case ev.PurposesRealigned() as event:
-            purpose = event.of(memory)
-            return f"measured against goal {event.goal}: alignment {sum(purpose) / len(purpose):.2f}"
-        case event:
-            return _run_sentence(event, memory)
-
-
-def _run_sentence(event: ev.Event, memory: UUID) -> str:
-    match event:
-        case ev.MemoriesMerged() as event if event.survivor == memory:
-            return f"absorbed {', '.join(map(str, event.absorbed))} (run {event.run})"
-        case ev.MemoriesMerged(survivor=survivor, absorbed=absorbed) as event if memory in absorbed:
-            similarity = event.similarities[absorbed.index(memory)]
-            return f"merged into {survivor}, similarity {similarity:.3f} (run {event.run})"
-        case ev.MemoriesPruned() as event:
-            salience = next(one.salience for one in event.pruned if one.memory == memory)
-            parts = ", ".join(f"{name} {getattr(salience, name):.2f}" for name in salience.__struct_fields__)
-            return f"pruned, salience {salience.total:.2f} (run {event.run}): {parts}"
-        case ev.CausesLinked(run=run, links=links):
-            own = [one for one in links if memory in {one.source, one.target}]
-            ends = [f"causes {one.target}" if one.source == memory else f"caused by {one.source}" for one in own]
-            edges = (f"{end} by '{one.rule}', weight {one.weight:.2f}" for end, one in zip(ends, own, strict=True))
-            return f"{'; '.join(edges)} (run {run})"
-        case ev.MemoriesMoved(source=source, target=target, run=run):
-            return f"moved from {source} to {target} (run {run})" if run else f"returned from {source} to {target}"
-        case ev.MemoriesReplayed(run=run):
-            return f"replayed in a dream (run {run})"
-        case ev.ConsolidationUndone(run=run):
-            return f"what run {run} did to it was undone"
-        case _:
-            raise TypeError(f"{type(event).__name__} doesn't touch a memory")
+_OF_MEMORY: Mapping[type[ev.Event], Callable[[Any, UUID], str]] = {
+    ev.MemoryStored: lambda e, _: _stored(e),
+    ev.EventLost: lambda e, _: f"stored; it was lost, because the store was damaged: {e.why}",
+    ev.Shredded: lambda *_: "stored; nobody can read what it said any more",
+    ev.MemoriesLinked: lambda e, memory: (
+        f"linked {f'to {_ids(e.targets)}' if e.source == memory else f'from {e.source}'} "
+        f"({e.relation}, weight {e.weight:.2f})"
+    ),
+    ev.MemorySuperseded: lambda e, memory: (
+        f"superseded {f'by {e.by}' if e.memory == memory else e.memory} (evidence: {e.rule})"
+    ),
+    ev.MemoryTagged: lambda e, _: f"tags changed from {', '.join(e.was) or 'none'} to {', '.join(e.tags) or 'none'}",
+    ev.MemoryReinstated: lambda *_: "reinstated: nothing supersedes it any more",
+    ev.MemoryRecalled: lambda e, memory: (
+        f"recalled as number {e.memories.index(memory) + 1} of {len(e.memories)}, by the question "
+        f"{_hash(e.query_sha256)}"
+    ),
+    **dict.fromkeys(
+        (ev.MemoryForgotten, ev.MemoryRestored, ev.MemoryErased),
+        lambda e, memory: (
+            f"{'' if e.memory == memory else f'memory {e.memory}, which was merged with it, was '}{_lifecycle(e)}"
+        ),
+    ),
+    **dict.fromkeys((ev.MemoryIgnited, ev.MemoryFaded), lambda e, _: _ignition(e)),
+    ev.PurposesRealigned: lambda e, memory: (
+        f"measured against goal {e.goal}: alignment {mean_alignment(e.of(memory)):.2f}"
+    ),
+    ev.MemoriesMerged: lambda e, memory: f"{_merged(e, memory)} (run {e.run})",
+    ev.MemoriesPruned: lambda e, memory: (
+        f"pruned, {_salience(next(one.salience for one in e.pruned if one.memory == memory), f' (run {e.run})')}"
+    ),
+    ev.CausesLinked: lambda e, memory: f"{'; '.join(_causes(e.links, memory))} (run {e.run})",
+    ev.MemoriesMoved: lambda e, _: (
+        f"{'moved' if e.run else 'returned'} from {e.source} to {e.target}{f' (run {e.run})' if e.run else ''}"
+    ),
+    ev.MemoriesReplayed: lambda e, _: f"replayed in a dream (run {e.run})",
+    ev.ConsolidationUndone: lambda e, _: f"what run {e.run} did to it was undone",
+}
+"""The sentence of each kind of event that concerns single memories."""
 
 
 # ── parts of sentences ──────────────────────────────────────────────────────────────────────────────
 
 
 def _stored(event: ev.MemoryStored) -> str:
-    size, spaces = len(decompress(event.content)), len(event.fingerprint.embeddings)
+    size = counted(len(decompress(event.content)), "character")
+    spaces = counted(len(event.fingerprint.embeddings), "space")
     session = f" in session {event.session}" if event.session else ""
     speaker = event.metadata.get("speaker")
     said_by = f", said by {speaker}" if isinstance(speaker, str) else ""
-    stored = f"stored in {event.namespace}{session} as {counted(size, 'character')} of {event.modality} in "
-    stored += counted(spaces, "space")
-    return f"{stored}{said_by}{_because(event.rationale)}"
+    where = f"{event.namespace}{session} as {size} of {event.modality} in {spaces}"
+    return f"stored in {where}{said_by}{_because(event.rationale)}"
 
 
 def _lifecycle(event: ev.MemoryForgotten | ev.MemoryRestored | ev.MemoryErased) -> str:
-    match event:
-        case ev.MemoryForgotten(reason=reason):
-            return f"forgotten{_because(reason)}"
-        case ev.MemoryErased(reason=reason):
-            return f"erased: its key was destroyed{_because(reason)}"
-        case ev.MemoryRestored():
-            return "restored"
+    if isinstance(event, ev.MemoryRestored):
+        return "restored"
+    what = "forgotten" if isinstance(event, ev.MemoryForgotten) else "erased: its key was destroyed"
+    return f"{what}{_because(event.reason)}"
 
 
 def _ignition(event: ev.MemoryIgnited | ev.MemoryFaded) -> str:
     if isinstance(event, ev.MemoryFaded):
         return f"faded from the workspace, r = {event.order:.2f}"
     return f"entered the workspace, r = {event.order:.2f}" + (", by force" if event.forced else "")
+
+
+def _merged(event: ev.MemoriesMerged, memory: UUID) -> str:
+    if event.survivor == memory:
+        return f"absorbed {', '.join(map(str, event.absorbed))}"
+    return f"merged into {event.survivor}, similarity {event.similarities[event.absorbed.index(memory)]:.3f}"
+
+
+def _salience(salience: Salience, run: str) -> str:
+    parts = ", ".join(f"{name} {getattr(salience, name):.2f}" for name in salience.__struct_fields__)
+    return f"salience {salience.total:.2f}{run}: {parts}"
+
+
+def _causes(links: Sequence[CausalLink], memory: UUID) -> Iterator[str]:
+    for one in links:
+        if memory in {one.source, one.target}:
+            end = f"causes {one.target}" if one.source == memory else f"caused by {one.source}"
+            yield f"{end} by '{one.rule}', weight {one.weight:.2f}"
 
 
 def _finished(event: ev.ConsolidationFinished) -> str:
@@ -276,13 +270,9 @@ def _hash(digest: bytes) -> str:
 
 def _several(memories: Iterable[UUID]) -> str:
     memories = list(memories)
-    match len(memories):
-        case 0:
-            return "no memory"
-        case 1:
-            return f"memory {memories[0]}"
-        case count:
-            return f"{counted(count, 'memory')} ({_ids(memories)})"
+    if len(memories) == 1:
+        return f"memory {memories[0]}"
+    return f"{counted(len(memories), 'memory')} ({_ids(memories)})" if memories else "no memory"
 
 
 def _ids(ids: Iterable[object]) -> str:

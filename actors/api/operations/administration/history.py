@@ -176,10 +176,7 @@ async def event_at(context: Context, when: When, parameter: str, least: int = 1,
 
     A day or longer, such as "last week", counts as its last instant; with `from_start`, or where it is itself the
     beginning of a time ("the start of May"), as the one before its first, so that all of its events come after it.
-
-    Raises:
-        InvalidParamsFault: it is none, comes before event `least` or after the last one, or is still to come.
-        StorageFault: the log can't be read.
+    One before event `least` or after the last one is an `InvalidParamsFault`.
     """
     head = context.hub.log.head.seq
     found = event_or_period(when, parameter)

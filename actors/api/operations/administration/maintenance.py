@@ -176,12 +176,10 @@ def verified(report: Report, others: Sequence[Problem], anchors: str | None = No
     return {
         **({"anchors": confirmed} if compared else {}),
         "sound": not problems,
-        "events": report.events,
-        "sealed": report.sealed,
+        **pick(report, "events", "sealed", "first_bad"),
         "erased": report.shredded,
         "head": {"seq": report.head.seq, "hash": report.head.hash.hex()},
         "acknowledged": report.acknowledged.seq if report.acknowledged else None,
-        "first_bad": report.first_bad,
         "problems": [msgspec.structs.asdict(problem) for problem in problems],
     }
 

@@ -33,9 +33,6 @@ def embedded_ahead(
     """Yield batches in their order, each once its contents are embedded; it is imported before the next one is taken.
 
     `items` returns what `memory/import` takes of a batch; `bulk.loading` loads the models of the hub.
-
-    Raises:
-        EmbeddingFault: workers ended several times at one batch, or can't load their models.
     """
     read: deque[B] = deque()
 

@@ -26,9 +26,6 @@ async def read(context: Context, source: str) -> bytes:
     """Return the bytes of an image, from a data URI in base64 or, not over HTTP, from an absolute path.
 
     Whether they are an image is the model's to find out.
-
-    Raises:
-        InvalidParamsFault: It is neither, or too large.
     """
     if source.startswith(DATA):
         head, comma, encoded = source.partition(",")

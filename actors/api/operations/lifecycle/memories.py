@@ -38,8 +38,14 @@ AHEAD = timedelta(days=1)
 
 async def store_memory(context: Context, params: StoreMemory) -> JsonObject:
     """Store a memory; `duplicate_of` names the oldest live memory of the same content."""
+    stored, remarks = await _store(context, params)
+    return _stored_fields(stored) | remarks
+
+
+async def _store(context: Context, params: StoreMemory) -> tuple[StoredMemory, JsonObject]:
+    """Store a memory; return it, and what the caller should know of it and of the memories on the same matter."""
     stored = await ingest_one(context, _new_item(context, params, context.key))
-    return _stored_fields(stored) | _remarks(params) | await versions_of(context, stored)
+    return stored, _remarks(params) | await versions_of(context, stored)
 
 
 def _remarks(params: StoreMemory) -> JsonObject:
@@ -51,20 +57,15 @@ def _remarks(params: StoreMemory) -> JsonObject:
 
 async def inject_context(context: Context, params: InjectContext) -> JsonObject:
     """Store a memory and return its judgement: how new it is and how well it ties in."""
-    stored = await ingest_one(context, _new_item(context, params, context.key))
+    stored, remarks = await _store(context, params)
     values = stored.event.learning
-    return (
-        _stored_fields(stored)
-        | {"rationale": params.rationale, "utl": learning(values)}
-        | learning_inputs(values)
-        | _remarks(params)
-        | await versions_of(context, stored)
-    )
+    judged = {"rationale": params.rationale, "utl": learning(values)} | learning_inputs(values)
+    return _stored_fields(stored) | judged | remarks
 
 
 async def memory_inject(context: Context, params: MemoryInject) -> JsonObject:
     """Store a memory and return its summary space by space."""
-    stored = await ingest_one(context, _new_item(context, params, context.key))
+    stored, remarks = await _store(context, params)
     event = stored.event
     summary = {
         space.key: {
@@ -82,8 +83,7 @@ async def memory_inject(context: Context, params: MemoryInject) -> JsonObject:
         "created_at": iso(event.said_at),
         "teleological_summary": summary,
         **_duplicate_of(stored.duplicate_of),
-        **_remarks(params),
-        **await versions_of(context, stored),
+        **remarks,
     }
 
 

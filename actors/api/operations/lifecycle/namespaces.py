@@ -4,6 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from actors.api.answers import pick
 from actors.api.confinement import check_served
 from actors.api.context import Context
 from actors.api.idempotency import key_conflict
@@ -31,10 +32,23 @@ class NamespaceMove(Params, frozen=True, kw_only=True):
     dry_run: bool = False
     rationale: Reason | None = None
 
+    def check(self) -> None:
+        """Refuse names of no namespace, and what doesn't say which memories are meant."""
+        super().check()
+        for name in ("source", "target"):
+            if getattr(self, name) == EVERYWHERE:
+                raise invalid(name, f"'{EVERYWHERE}' means all namespaces in a search, and names none")
+        if problem := problem_of(self.target):
+            raise invalid("target", problem)
+        given = (self.source is not None, self.session is not None, bool(self.ids))
+        if self.kind is not MoveKind.MOVE and given != (True, False, False):
+            raise invalid("source", f"{self.kind.value} takes a source and a target, and neither session nor ids")
+        if self.kind is MoveKind.MOVE and given not in {(True, True, False), (False, False, True)}:
+            raise invalid("ids", "move takes either ids, or a source and a session")
+
 
 async def namespace_move(context: Context, params: NamespaceMove) -> JsonObject:
     """Move memories, and return the run that did, by which it can be undone."""
-    _check(params)
     check_served(context, "source", params.source)
     check_served(context, "target", params.target)
     wanted = MoveMemories(
@@ -53,24 +67,7 @@ async def namespace_move(context: Context, params: NamespaceMove) -> JsonObject:
         raise key_conflict()
     return {
         "run_id": str(result.run),
-        "kind": params.kind.value,
-        "dry_run": params.dry_run,
-        "target": params.target,
+        **pick(params, "kind", "dry_run", "target"),
         "moved_count": result.count,
         "moved_from": {one.source: len(one.memories) for one in result.moved},
     }
-
-
-def _check(params: NamespaceMove) -> None:
-    for name, value in (("source", params.source), ("target", params.target)):
-        if value == EVERYWHERE:
-            raise invalid(name, f"'{EVERYWHERE}' means all namespaces in a search, and names none")
-    if problem := problem_of(params.target):
-        raise invalid("target", problem)
-    whole = params.kind is not MoveKind.MOVE
-    if whole and (params.source is None or params.session is not None or params.ids):
-        raise invalid("source", f"{params.kind.value} takes a source and a target, and neither session nor ids")
-    by_session = params.source is not None and params.session is not None and not params.ids
-    by_id = bool(params.ids) and params.source is None and params.session is None
-    if not (whole or by_session or by_id):
-        raise invalid("ids", "move takes either ids, or a source and a session")

@@ -70,7 +70,7 @@ def _described(entry: Entry, edges: Edges, history: Sequence[Envelope], *, inclu
         "id": str(entry.id),
         "content": body.text,
         "contentHashHex": body.sha256.hex(),
-        "state": entry.state.value,
+        **pick(entry, "state", "reason", "lineage", "superseded_by", "supersedes"),
         "createdAt": iso(body.said_at),
         "storedAt": iso(entry.stored_at),
         "lastUpdated": iso(history[-1].at),
@@ -78,10 +78,6 @@ def _described(entry: Entry, edges: Edges, history: Sequence[Envelope], *, inclu
         "accessCount": entry.access_count,
         **stored_params(body),
         "position": body.position,
-        "reason": entry.reason,
-        "lineage": [str(absorbed) for absorbed in entry.lineage],
-        "superseded_by": None if entry.superseded_by is None else str(entry.superseded_by),
-        "supersedes": [str(earlier) for earlier in entry.supersedes],
         "tagsBefore": _tags_before(entry.id, history),
         "links": [str(link.target) for link in edges.outgoing],
         "linkedFrom": [str(link.source) for link in edges.incoming],
@@ -108,10 +104,8 @@ def _described(entry: Entry, edges: Edges, history: Sequence[Envelope], *, inclu
         "passages": len(body.passages),
     }
     if body.image is not None:
-        answer["image"] = {
-            **pick(body.image, "media_type", "width", "height", "size"),
-            "sha256": body.image.sha256.hex(),
-        }
+        size = pick(body.image, "media_type", "width", "height", "size")
+        answer["image"] = size | {"sha256": body.image.sha256.hex()}
     if include_embeddings:
         answer["vectors"] = {key: encode(embedding) for key, embedding in embeddings.items()}
     return answer

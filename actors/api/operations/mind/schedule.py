@@ -5,7 +5,7 @@ from typing import Annotated
 import anyio.to_thread
 from msgspec import Meta
 
-from actors.api.answers import iso, rounded
+from actors.api.answers import pick, rounded
 from actors.api.context import Context
 from actors.api.operations.mind.runs import skipped, summary
 from actors.api.params.fields import Reading
@@ -111,8 +111,6 @@ async def _schedule(context: Context) -> JsonObject:
         "paused": state.paused,
         "pruning_permitted": state.permitted,
         "idle_after_minutes": round(state.idle_after.total_seconds() / 60),
-        "modes": {
-            one.mode.value: {"when": one.when, "next": iso(one.next), "last": iso(one.last)} for one in state.modes
-        },
+        "modes": {one.mode.value: pick(one, "when", "next", "last") for one in state.modes},
         "skipped": skipped(state.skips),
     }

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Meta
 
-from actors.api.answers import body_of, content_fields, iso
+from actors.api.answers import body_of, content_fields, iso, pick
 from actors.api.context import Context, cut_to_visible
 from actors.api.params.fields import MAX_BATCH, Moment, NamespaceFilter, Reading, SessionFilter, Tags
 from actors.api.params.parsing import Params
@@ -95,6 +95,7 @@ MAX_JUDGED: Final = 10_000
 """Latest memories among which a list by salience finds the most salient."""
 STARTS_AN_ID = re.compile(r"[0-9a-fA-F](-?[0-9a-fA-F]){0,31}-?", re.ASCII)
 """The first digits of an id, with its hyphens or without."""
+EXAMPLE = "6ea84d64-72b8-416e-beb5-cf9ce9f031db"
 FEWEST_DIGITS = 6
 """Digits that the start of an id must have: with fewer, the next memory that is stored may well make it ambiguous."""
 SHOWN_IDS = 5
@@ -102,11 +103,7 @@ SHOWN_IDS = 5
 
 
 async def memory_list(context: Context, params: MemoryList) -> JsonObject:
-    """Return memories by time, one page of them, or those with the given ids.
-
-    Raises:
-        InvalidParamsFault: Tags are given with another state than live: a search by tags finds live memories only.
-    """
+    """Return memories by time, one page of them, or those with the given ids; tags are those of live ones alone."""
     wanted = _namespaces(context, params.namespace)
     if params.ids:
         entries = await _entries(context, params.ids)
@@ -137,19 +134,11 @@ async def memory_list(context: Context, params: MemoryList) -> JsonObject:
 
 
 async def memory_resolve(context: Context, params: MemoryResolve) -> JsonObject:
-    """Return the full id of the memory, in any state, or the run whose id begins with some characters.
-
-    Raises:
-        InvalidParamsFault: They are no start of an id, too few, or the start of several.
-        NotFoundFault: No id begins with them.
-    """
+    """Return the full id of the memory, in any state, or the run whose id begins with some characters."""
     given = params.prefix
     if not (start := STARTS_AN_ID.fullmatch(given)):
-        example = "6ea84d64-72b8-416e-beb5-cf9ce9f031db"
-        problem = (
-            f"'{given}' is neither a {params.of}'s id nor its start: an id has 32 hexadecimal digits, as {example}"
-        )
-        raise InvalidParamsFault(problem, parameter="prefix")
+        problem = f"is neither a {params.of}'s id nor its start: an id has 32 hexadecimal digits, as {EXAMPLE}"
+        raise InvalidParamsFault(f"'{given}' {problem}", parameter="prefix")
     digits = start.group().replace("-", "").lower()
     if params.of is Named.MEMORY:
         memories = await ask(context.hub.store, FindByPrefix(digits=digits))
@@ -159,9 +148,7 @@ async def memory_resolve(context: Context, params: MemoryResolve) -> JsonObject:
         runs = (await ask(context.hub.consolidator, ReadRuns(limit=None, namespaces=context.visible))).runs
         found = tuple(one.run for one in runs if one.run.hex.startswith(digits))
     if len(digits) < FEWEST_DIGITS:
-        matching = (
-            f"{counted(len(found), 'id')} {'begins' if len(found) == 1 else 'begin'} so" if found else "none begins so"
-        )
+        matching = f"{counted(len(found), 'id') if found else 'none'} {'begin' if len(found) > 1 else 'begins'} so"
         problem = f"'{given}' is too short for a {params.of}'s id: give {FEWEST_DIGITS} characters or more; {matching}"
         raise InvalidParamsFault(problem, parameter="prefix", matching=len(found))
     match found:
@@ -222,8 +209,7 @@ def _listed(entry: Entry, *, whole: bool = False) -> JsonObject:
         "id": str(entry.id),
         **content_fields(entry),
         **({"content": body.text} if whole else {}),
-        "state": entry.state.value,
-        "reason": entry.reason,
+        **pick(entry, "state", "reason"),
         "mergedInto": str(entry.merged_into) if entry.merged_into else None,
         "importance": body.importance,
         "modality": body.modality.value,

@@ -87,9 +87,6 @@ def fit(results: list[JsonObject], budget: int) -> list[JsonObject]:
     """Return the first results that fit into a budget of tokens together; if not even one does, its text is cut.
 
     A cut result says so by `excerpt`: where its text starts and ends in the memory.
-
-    Raises:
-        InvalidParamsFault: the first result doesn't fit even with its text cut to a character.
     """
     kept: list[JsonObject] = []
     for result in results:
@@ -104,7 +101,7 @@ def fit(results: list[JsonObject], budget: int) -> list[JsonObject]:
 
 
 def _cut(result: JsonObject, budget: int) -> JsonObject:
-    """Shorten the text of a result until it fits; at least one character stays."""
+    """Shorten the text of a result until it fits (`InvalidParamsFault` if not even one character does)."""
     text = result["content"]
     excerpt = result.get("excerpt", {"start": 0, "of": len(text)})
 

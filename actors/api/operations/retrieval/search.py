@@ -149,11 +149,7 @@ async def live_memories(context: Context, found: tuple[F, ...]) -> list[tuple[F,
 
 
 def reaches(relevance: Relevance | None, least: Confidence) -> bool:
-    """Tell whether the relevance of an answer reaches the least confidence that was asked for.
-
-    Raises:
-        InvalidParamsFault: The answer has none: a query without text, models without a calibration, or only images.
-    """
+    """Tell whether an answer is as relevant as was asked for (`InvalidParamsFault` if its relevance is unknown)."""
     if least is Confidence.NOTHING:
         return True
     if relevance is None:

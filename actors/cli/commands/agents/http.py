@@ -12,8 +12,8 @@ from actors.api.params.http import DEFAULT_ADDRESS, HttpListen
 from actors.api.params.parsing import parse
 from actors.cli.help import Group
 from actors.cli.options import AllowHost, BehindProxy, Data, Embedder, Json, Models, TlsCert, TlsKey, location_of
-from actors.cli.program import Panel, app, exit_on_error, folder_command, show
-from actors.cli.store_access import CommandError, NoStoreError, StoreLocation, check_models, open_store
+from actors.cli.program import Panel, app, empty_namespaces, exit_on_error, folder_command, show
+from actors.cli.store_access import CommandError, StoreLocation, check_models, open_store
 from actors.proxy.client import ClientError, client_of_hub
 from actors.proxy.serve_command import data_folder, hub_launcher
 from actors.runtime.faults import Fault
@@ -52,28 +52,19 @@ def create(
     from actors.cli.views.terminal import visible
     from actors.http.access.keys import Keys, parse_expiry
     from actors.proxy.namespaces import EVERYWHERE
-
-    until = None if expires is None else parse_expiry(expires, datetime.now(UTC))
-    seen = namespace or []
-    key = Keys(folder).create(name, scope, None if EVERYWHERE in seen else seen, until)
-    for sentence in _empty_namespaces(folder, [] if EVERYWHERE in seen else seen):
-        typer.secho(visible(sentence), err=True, fg="yellow")
-    return {"key": key, "name": name}
-
-
-def _empty_namespaces(folder: Path, names: list[str]) -> list[str]:
-    """Return a sentence on each namespace without memories, such as one with a typo; none if the store can't be read.
-
-    The key is made by then, and must be printed.
-    """
-    from actors.api.answers import empty_namespace
     from events.storage.log import LogError
 
+    until = None if expires is None else parse_expiry(expires, datetime.now(UTC))
+    seen = None if EVERYWHERE in (namespace or ()) else namespace or []
+    key = Keys(folder).create(name, scope, seen, until)
     location = StoreLocation(folder, lock_timeout=0.0, upgrades=False)
-    with suppress(NoStoreError, CommandError, ClientError, Fault, LogError, OSError), open_store(location) as store:
-        known = store.call("store/status")["namespaces"]
-        return [empty_namespace(name, known) for name in names if name not in known]
-    return []
+    # The key is made, and must be printed even if the store can't be read.
+    with suppress(CommandError, ClientError, Fault, LogError, OSError):
+        if seen:
+            with open_store(location) as store:
+                for sentence in empty_namespaces(store, seen):
+                    typer.secho(visible(sentence), err=True, fg="yellow")
+    return {"key": key, "name": name}
 
 
 def _printed(answer: JsonObject) -> None:

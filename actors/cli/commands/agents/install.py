@@ -6,7 +6,7 @@ import os
 import shlex
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -33,12 +33,8 @@ PLUGIN_CAPTURE = (
 """Note for a person who asked for capture."""
 
 
-class Plan(NamedTuple):
-    """What is to be done for a client."""
-
-    changes: list[Change]
-    notes: list[str]
-    """Sentences for the person."""
+Plan: TypeAlias = tuple["list[Change]", list[str]]
+"""Changes of a client's files, and sentences for the person."""
 
 
 @app.command(rich_help_panel=Panel.CONNECT)
@@ -104,7 +100,7 @@ def install(
                     notes.append(f"{DATA.variable} in its entry is not seen by its hooks: name that folder by --data")
             elif folder is None and os.environ.get(DATA.variable):
                 notes.append(f"{DATA.variable} is set here, maybe not where it starts: name that folder by --data")
-            return Plan(changes, [*notes, client.note] if client.note and changes else notes)
+            return changes, [*notes, client.note] if client.note and changes else notes
 
         _carry_out("install", _chosen(clients, everywhere=everywhere), plan, dry_run=dry_run, as_json=as_json)
 
@@ -116,11 +112,11 @@ def uninstall(
     """Take back what `install` did: a file that is otherwise unchanged gets its former bytes back."""
     from actors.clients.installation import uninstall_changes
 
+    def plan(client: Client) -> Plan:
+        return uninstall_changes(client), []
+
     with exit_on_error():
-        chosen = _chosen(clients, everywhere=everywhere)
-        _carry_out(
-            "uninstall", chosen, lambda client: Plan(uninstall_changes(client), []), dry_run=dry_run, as_json=as_json
-        )
+        _carry_out("uninstall", _chosen(clients, everywhere=everywhere), plan, dry_run=dry_run, as_json=as_json)
 
 
 def _chosen(names: list[str] | None, *, everywhere: bool) -> dict[str, Client]:
@@ -131,12 +127,12 @@ def _chosen(names: list[str] | None, *, everywhere: bool) -> dict[str, Client]:
         raise ConfigurationError(f"--client: no client {unknown[0]}; one of {', '.join(CLIENTS)}")
     chosen = {name: one for name, one in CLIENTS.items() if name in (names or ()) or (everywhere and one.present)}
     if not chosen:
-        known = ", ".join(CLIENTS)
-        if everywhere:
-            raise ConfigurationError(f"no known client is on this machine; name one by --client, of {known}")
-        raise ConfigurationError(
-            f"name a client by --client, of {known}; or take all that are on this machine by --all"
+        problem = (
+            "no known client is on this machine; name one by --client, of {}"
+            if everywhere
+            else "name a client by --client, of {}; or take all that are on this machine by --all"
         )
+        raise ConfigurationError(problem.format(", ".join(CLIENTS)))
     return chosen
 
 

@@ -2,14 +2,13 @@
 
 import sys
 from datetime import datetime
-from functools import partial
 from io import TextIOWrapper
 from typing import Annotated
 
 import typer
 
 from actors.cli.options import HELP, AsOf, Memory, MemoryId, Namespace, Session, Tags, given_path
-from actors.cli.program import ArgumentsAndView, Panel, operation_command
+from actors.cli.program import Panel, operation_command
 from actors.runtime.settings import Confidence, SearchProfile
 
 
@@ -83,7 +82,7 @@ def store(
     """Store a memory."""
 
 
-@operation_command(Panel.REMEMBER, "search/graph", embeds=True)
+@operation_command(Panel.REMEMBER, "search/graph", "memories.found", embeds=True, shown=["explain"], explain=True)
 def search(
     query: Annotated[str, typer.Argument(help="A question or keywords.")],
     namespace: Namespace = None,
@@ -113,27 +112,23 @@ def search(
     include_superseded: Annotated[
         bool, typer.Option("--superseded/--no-superseded", help="Whether to show what was corrected since.")
     ] = True,
-) -> ArgumentsAndView:
+) -> None:
     """Find memories, and see why each was found."""
-    from actors.cli.views.memories import found
-
-    arguments = {"query": query, "namespace": namespace, "session": session, "tags": tags, "top_k": top_k}
-    arguments |= {"profile": profile, "min_confidence": min_confidence, "as_of": as_of}
-    arguments |= {"since": since, "until": until, "speaker": speaker}
-    return arguments | {"include_superseded": include_superseded, "explain": True}, partial(found, explain=explain)
 
 
-@operation_command(Panel.REMEMBER, "memory/delete")
+@operation_command(Panel.REMEMBER, "memory/delete", "memories.forgotten")
 def forget(
     id: Memory,
     *,
-    hard: Annotated[bool, typer.Option("--hard", help="Destroy its key, so that it can never be restored.")] = False,
+    soft: Annotated[  # the contrary of the option, as the operation takes it
+        bool,
+        typer.Option(
+            "--hard", callback=lambda hard: not hard, help="Destroy its key, so that it can never be restored."
+        ),
+    ] = False,
     reason: Annotated[str | None, typer.Option(help="Why.")] = None,
-) -> ArgumentsAndView:
+) -> None:
     """Remove a memory from every search; `restore` reverts that."""
-    from actors.cli.views.memories import forgotten
-
-    return {"id": id, "soft": not hard, "reason": reason}, forgotten
 
 
 @operation_command(Panel.REMEMBER, "memory/supersede", "memories.superseded")
@@ -144,16 +139,13 @@ def supersede(
     """Say that a memory is out of date, and which one holds; `restore` reverts that."""
 
 
-@operation_command(Panel.INSPECT, "store/status", reads=True)
+@operation_command(Panel.INSPECT, "store/status", "memories.status", reads=True, shown=["latencies"])
 def status(
     as_of: AsOf = None,
     *,
     latencies: Annotated[bool, typer.Option("--latencies", help="Show how long each operation takes.")] = False,
-) -> ArgumentsAndView:
+) -> None:
     """Show how much the store holds, the models of its spaces, and what takes longest."""
-    from actors.cli.views.memories import status
-
-    return {"as_of": as_of}, partial(status, all_latencies=latencies)
 
 
 @operation_command(Panel.INSPECT, "memory/retrieve", "memories.memory", reads=True)
@@ -161,15 +153,12 @@ def show(id: Memory, as_of: AsOf = None) -> None:
     """Show a memory with its state and links."""
 
 
-@operation_command(Panel.INSPECT, "memory/compare", reads=True)
+@operation_command(Panel.INSPECT, "memory/compare", "memories.compared", reads=True, include_per_embedder=True)
 def compare(
-    one: Annotated[MemoryId, typer.Argument(parser=MemoryId, metavar="ONE", help=HELP)],
-    other: Annotated[MemoryId, typer.Argument(parser=MemoryId, metavar="OTHER", help="Another one.")],
-) -> ArgumentsAndView:
+    memory_a: Annotated[MemoryId, typer.Argument(parser=MemoryId, metavar="ONE", help=HELP)],
+    memory_b: Annotated[MemoryId, typer.Argument(parser=MemoryId, metavar="OTHER", help="Another one.")],
+) -> None:
     """Show the similarity of two memories, space by space."""
-    from actors.cli.views.memories import compared
-
-    return {"memory_a": one, "memory_b": other, "include_per_embedder": True}, compared
 
 
 @operation_command(Panel.INSPECT, "goal/discover", "mind.goals", hints=False)

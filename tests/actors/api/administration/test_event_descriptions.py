@@ -47,7 +47,7 @@ def test_an_event_without_a_sentence_raises_an_error() -> None:
     class Shrugged(Event, frozen=True, kw_only=True, tag="memory_shrugged.1"):
         """What a later version may add."""
 
-    with pytest.raises(TypeError, match="Shrugged"):
+    with pytest.raises(KeyError, match="Shrugged"):
         describe_event(wrapped(Shrugged()))
 
 
