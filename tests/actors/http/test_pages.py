@@ -279,6 +279,27 @@ async def test_the_search_says_what_each_view_compares_without_a_pointer(served:
     assert all(f"<dt>{name}</dt><dd>{compares}</dd>" in page for name, compares in SPACE_NAMES.values())
 
 
+@pytest.mark.parametrize("ranked", ["", "&profile=custom&w_e1_semantic=50&w_e6_sparse=50"])
+async def test_a_search_goes_on_to_the_last_of_its_results(served: Served, ranked: str) -> None:
+    stored = [await store(served.context, f"Ferry {number} leaves pier {number} at nine.") for number in range(23)]
+    found, places = [], []
+    async with served.browser() as client:
+        path = f"/search?q=ferry{ranked}"
+        while path:
+            page = (await client.get(path)).text
+            assert f"Results {len(found) + 1} to {min(len(found) + 10, 23)} in " in page
+            assert f'<ol class="results" start="{len(found) + 1}">' in page
+            found += re.findall('data-id="([^"]*)"', page)
+            places += re.findall(r"Why it is at place (\d+)", page)
+            further = re.search('href="([^"]*)">Further<', page)
+            path = unescape(further[1]) if further else ""
+        assert sorted(found) == sorted(stored)
+        assert [*map(int, places)] == [*range(1, 24)]
+        back = re.search('href="([^"]*)">Back<', page)
+        assert back
+        assert re.findall('data-id="([^"]*)"', (await client.get(unescape(back[1]))).text) == found[10:20]
+
+
 async def test_a_timeline_is_named_by_what_it_shows(served: Served) -> None:
     await store(served.context, "The ferry leaves at nine.", session="pier & co")
     async with served.browser() as client:
