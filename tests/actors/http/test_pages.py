@@ -506,6 +506,31 @@ async def test_excerpts_on_pages_are_plain_and_a_memory_shown_whole_is_as_it_was
         assert note in (await client.get(f"/memory/{memory}")).text
 
 
+async def test_what_is_refused_is_named_by_the_label_of_its_field(served: Served) -> None:
+    memory = await store(served.context, "The ferry leaves at nine.")
+    refused = {
+        "/search?q=\N{ZERO WIDTH SPACE}": "'Question' cannot be empty",
+        "/search?q=ferry&profile=best": "Invalid 'Kind of question': ",
+        "/search?q=ferry&profile=custom&w_e1_semantic=x": "Invalid 'Meaning': expected a whole number",
+        f"/timeline?namespace={'x' * 300}": "Invalid 'Project': longer than",
+        f"/memory/{memory}/graph?depth=9": "Invalid 'Steps away': expected a whole number",
+        "/map?colour=mauve": "Invalid 'Colour': ",
+        f"POST /memory/{memory}/tags": "Invalid 'Tags': longer than",
+        f"POST /memory/{memory}/supersede": "Invalid 'Why it changed': longer than",
+        f"POST /memory/{memory}/forget": "Invalid 'Reason, for the record': longer than",
+        "POST /sleep/schedule": "Invalid 'Light': 'whenever' is neither a crontab",
+    }
+    form = {"tags": "x" * 300, "content": "", "reason": "x" * 5_000, "light": "whenever"}
+    async with served.browser() as client:
+        (csrf,) = set(re.findall(r'name="csrf" value="([^"]+)"', (await client.get("/")).text))
+        for address, problem in refused.items():
+            path = address.removeprefix("POST ")
+            sent = client.get(path) if path == address else client.post(path, data={"csrf": csrf, **form})
+            answer = await sent
+            assert answer.status_code == 400
+            assert problem in unescape(answer.text), address
+
+
 async def test_a_change_that_is_refused_leads_back_to_where_it_was_asked_for(served: Served) -> None:
     memory = await store(served.context, "The ferry leaves at nine.")
     async with served.browser() as client:
