@@ -29,6 +29,7 @@ from actors.proxy.project import find_root_project, other_owner
 from actors.proxy.serve_command import DATA, EMBEDDER, MODELS, NAMESPACE, data_folder
 from actors.runtime.settings import TOOL_TAG, ModelProfile
 from actors.runtime.types import JsonObject
+from events.wording import with_folder
 
 SERVER_TIMEOUT = 1.5
 """Seconds that a session start waits for the server that starts with it: only one process can open a store."""
@@ -131,7 +132,7 @@ def _print_error(event: str, message: str) -> None:
     sys.stderr.flush()
 
 
-def _print_context(event: str, lines: Iterable[str], notice: str | None = None) -> None:
+def _print_context(event: str, lines: Iterable[str], notice: str = "") -> None:
     """Print context for Claude and a sentence for the person, if there are any, in the format of hooks.
 
     The store closes later, which takes time.
@@ -170,7 +171,10 @@ def brief(call: HookCall) -> None:
         waiting = None if damage else captured_sentence(store, call.location.folder)
         new = None if status["namespaces"].get(call.namespace) else absence(call.namespace, call.location.folder)
         lines = () if is_resumed else [*_sharing(call), *brief_lines(store, status["namespaces"], *_scope(call))]
-        _print_context("SessionStart", lines, damage or waiting or (new if call.location.project else None))
+        notice = damage or waiting or (new if call.location.project else None) or ""
+        if call.location.folder != data_folder(None):
+            notice = with_folder(notice, call.location.folder)
+        _print_context("SessionStart", lines, notice)
         if waiting:
             (call.location.folder / WAITING).unlink(missing_ok=True)
 
