@@ -21,6 +21,7 @@ from actors.api.tools.agent_tools import BY_METHOD
 from actors.api.tools.dispatch import REPLAYED, call
 from actors.dashboard.jobs import Handler, Job, Jobs, Maps, Replays
 from actors.dashboard.templating import TEMPLATES, in_stored_order
+from actors.proxy.serve_command import data_folder
 from actors.runtime.faults import (
     Fault,
     ForbiddenFault,
@@ -30,6 +31,7 @@ from actors.runtime.faults import (
     for_people,
 )
 from actors.runtime.types import JsonObject
+from events.wording import with_folder
 
 STATUS: Final = {
     InvalidParamsFault.code: 400,
@@ -204,9 +206,16 @@ def render(request: Request, template: str, status: int = 200, /, **values: Any)
         "may_administer": scope.covers(Scope.ADMIN) and changeable,
         "may_check": scope.covers(Scope.ADMIN) and sees_all(request) and not is_past,
         "sees_all": sees_all(request),
+        "command": partial(_command, request),
         "link": lambda path, **parameters: link(request, path, **parameters),
     }
     return HTMLResponse(in_stored_order(TEMPLATES.get_template(template).render(shown | values)), status)
+
+
+def _command(request: Request, line: str) -> str:
+    """Return a command that is on this store, whose folder is told to a caller who sees all of it."""
+    folder = request.state.context.hub.folder
+    return with_folder(line, folder) if sees_all(request) and folder != data_folder(None) else line
 
 
 def redirect(request: Request, path: str, **parameters: object) -> Response:

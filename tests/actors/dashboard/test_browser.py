@@ -294,7 +294,7 @@ def test_a_page_that_was_left_alone_says_when_its_server_is_lost_before_a_link_i
     site: Site, page: Page
 ) -> None:
     page.goto(site.address + "/timeline")
-    lost = page.get_by_role("alert").filter(has_text="run context-graph ui again")
+    lost = page.get_by_role("alert").filter(has_text=f"run context-graph ui --data {site.folder} again")
     page.route("**/healthz", lambda route: route.abort())
     page.get_by_role("link", name="Goals").hover()
     expect(lost).to_be_hidden()  # nothing is asked for so soon

@@ -10,6 +10,7 @@ import anyio
 import httpx2
 import pytest
 
+from actors.api.caller import Scope
 from actors.api.context import Context, wait_until_ready
 from actors.api.parts import SPACE_NAMES, run_summary
 from actors.api.tools.agent_tools import BY_METHOD
@@ -365,6 +366,18 @@ async def test_sessions_that_are_not_listed_are_told_of_and_reached(served: Serv
         whole = (await client.get(unescape(more[1]))).text
     assert all(f">talk-{number:02}<" in whole for number in range(41))
     assert "Show more sessions" not in whole
+
+
+async def test_commands_on_pages_name_the_store_to_who_sees_all_of_it(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = served.context.hub.folder
+    bearer = {"authorization": f"Bearer {served.key('limited', Scope.READ, ('home',))}"}
+    async with served.browser() as client, served.client() as anybody:
+        assert f"<code>context-graph ui --data {folder}</code>" in (await client.get("/search")).text
+        assert str(folder) not in (await anybody.get("/search", headers=bearer)).text
+        monkeypatch.setenv("CONTEXT_GRAPH_DATA", str(folder))
+        assert "<code>context-graph ui</code>" in (await client.get("/search")).text
 
 
 async def test_an_empty_store_says_so_and_where_it_is(served: Served) -> None:
