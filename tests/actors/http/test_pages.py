@@ -18,6 +18,7 @@ from actors.api.tools.dispatch import call
 from actors.cli.views.memories import found as show_found
 from actors.cli.views.memories import status as show_status
 from actors.comparator.messages import Relevance
+from actors.dashboard.templating import EVENTS
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import start_hub
 from actors.hub.hub import Hub
@@ -450,6 +451,23 @@ async def test_what_a_search_says_of_its_relevance_agrees_with_its_class(
     printed = capsys.readouterr().out
     assert "relevance 0.54 of 1" in printed
     assert ("nothing of this clearly bears on the query" in printed) is (confidence is Confidence.NOTHING)
+
+
+async def test_the_audit_finds_events_of_a_kind_however_many_came_after_them(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("READ", "LOOKED_THROUGH"):
+        monkeypatch.setattr(f"actors.dashboard.pages.audit.{name}", 5)
+    memory = await store(served.context, "The ferry leaves at nine.")
+    await call(served.context, BY_METHOD["memory/delete"], {"id": memory})
+    await linked(served.context, 10)
+    async with served.browser() as client:
+        page = (await client.get("/audit?kind=gone")).text
+        exported = (await client.get("/audit/export?kind=gone")).text
+        assert {(await client.get(f"/audit?kind={kind}")).status_code for kind in EVENTS} == {200}
+    assert "was forgotten" in page
+    assert page.count("<tr>") == 2  # with that of the heading
+    assert exported.count("\n") == 1
 
 
 async def test_an_empty_store_sleeps_and_goes_on(served: Served) -> None:
