@@ -1,8 +1,20 @@
 """Words for sentences that a person or an agent reads: counts, reasons of the system."""
 
+import re
+import shlex
 from pathlib import Path
 from typing import Final
 
+COMMANDS: Final = (
+    *("anchor", "audit", "backup", "calibrate", "candidates", "compare", "consolidate", "consolidations", "diff"),
+    *("doctor", "drift", "export", "forget", "goals", "history", "import", "key", "mind", "move", "namespaces"),
+    *("passphrase", "reembed", "repair", "replay", "restore", "review", "scan", "schedule", "search", "show", "status"),
+    *("stop", "store", "supersede", "ui", "undo", "upgrade", "verify"),
+)
+"""Commands on a store, which `--data` chooses."""
+_COMMAND: Final = re.compile(
+    rf"\bcontext-graph (?:(?:key|namespaces) [a-z]+|{'|'.join(COMMANDS)})\b(?!(?:(?!context-graph )[^;`\n])*--data\b)"
+)
 _VOWELS: Final = frozenset("aeiou")
 
 
@@ -23,6 +35,11 @@ def reason(error: Exception) -> str:
     if not isinstance(error, OSError) or error.strerror is None:
         return str(error)
     return error.strerror if error.filename is None else f"{error.strerror}: {error.filename}"
+
+
+def with_folder(advice: str, folder: Path) -> str:
+    """Return advice whose commands name the folder of the store that it is on; those that name one keep it."""
+    return _COMMAND.sub(lambda found: f"{found[0]} --data {shlex.quote(str(folder))}", advice)
 
 
 def no_store_folder(folder: Path, error: OSError) -> str:

@@ -1,13 +1,11 @@
 """What hooks tell Claude: a brief of a project at the start of a session, and the memories that bear on a prompt."""
 
-import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from actors.cli.store_access import StoreSession
 from actors.exporters.json_text import to_json
 from actors.proxy.client import ClientError
-from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import TOOL_TAG, Confidence
 from actors.runtime.types import JsonObject
 from actors.text.excerpts import excerpt
@@ -117,9 +115,8 @@ def captured_sentence(store: StoreSession, folder: Path) -> str | None:
     if not count:
         (folder / WAITING).unlink(missing_ok=True)
         return None
-    command = ["context-graph", "review", *(() if folder == data_folder(None) else ("--data", str(folder)))]
     waits = "captured sentence waits" if count == 1 else "captured sentences wait"
-    return f"{count:,} {waits} for your review: {shlex.join(command)}"
+    return f"{count:,} {waits} for your review: context-graph review"
 
 
 def recalled_lines(store: StoreSession, prompt: str, **scope: str) -> Iterator[str]:

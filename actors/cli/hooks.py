@@ -29,6 +29,7 @@ from actors.proxy.project import find_root_project, other_owner
 from actors.proxy.serve_command import DATA, EMBEDDER, MODELS, NAMESPACE, data_folder
 from actors.runtime.settings import TOOL_TAG, ModelProfile
 from actors.runtime.types import JsonObject
+from events.wording import with_folder
 
 SERVER_TIMEOUT = 1.5
 """Seconds that a session start waits for the server that starts with it: only one process can open a store."""
@@ -123,7 +124,7 @@ def _print_error(event: str, message: str) -> None:
     sys.stderr.flush()
 
 
-def _print_context(event: str, lines: Iterable[str], notice: str | None = None) -> None:
+def _print_context(event: str, lines: Iterable[str], notice: str = "") -> None:
     """Print context for Claude and a sentence for the person, if there are any, before the store closes slowly."""
     output: JsonObject = {"systemMessage": f"Context Graph: {notice}"} if notice else {}
     if told := "\n".join(lines):
@@ -161,7 +162,10 @@ def brief(call: HookCall) -> None:
         shared = SHARED[0] if call.location.project and call.namespace != SHARED[0] else None
         about = brief_lines(store, status["namespaces"], call.namespace, shared)
         lines = () if is_resumed else [*_sharing(call), *about]
-        _print_context("SessionStart", lines, damage or waiting or (new if call.location.project else None))
+        notice = damage or waiting or (new if call.location.project else None) or ""
+        if call.location.folder != data_folder(None):
+            notice = with_folder(notice, call.location.folder)
+        _print_context("SessionStart", lines, notice)
         if waiting:
             (call.location.folder / WAITING).unlink(missing_ok=True)
 

@@ -5,6 +5,7 @@ An id is given in full or by its start, as git takes names.
 
 import os
 import re
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Annotated, Any
 from uuid import UUID
@@ -14,6 +15,7 @@ import typer
 from actors.cli.store_access import StoreLocation, StoreSession
 from actors.proxy.serve_command import DATA, EMBEDDER, LOG, MODELS, Option
 from actors.runtime.types import JsonObject
+from events.wording import with_folder
 
 _START = re.compile(r"[0-9a-f]{1,32}|" + r"[0-9a-f]{8}(-[0-9a-f]{4}){0,3}(-[0-9a-f]{0,12})?", re.ASCII | re.IGNORECASE)
 """What may be the start of an id: hyphens stand at their places only, so that a date is none."""
@@ -56,7 +58,26 @@ def store_folder(name: str) -> Path:
     return Path(name)
 
 
-Data = Annotated[Path | None, typer_option(DATA, parser=store_folder, show_default="the platform's data directory")]
+_named: ContextVar[Path | None] = ContextVar("_named", default=None)
+"""The folder that the command names by --data; None where a variable names it, which other commands find too."""
+
+
+def _note_folder(context: typer.Context, option: typer.CallbackParam, value: Path | None) -> Path | None:
+    source = context.get_parameter_source(option.name or "")
+    _named.set(value if getattr(source, "name", "") == "COMMANDLINE" else None)
+    return value
+
+
+def advise(text: str) -> str:
+    """Return a text whose commands are on the store of the command that prints it, if that names one."""
+    folder = _named.get()
+    return text if folder is None else with_folder(text, folder)
+
+
+Data = Annotated[
+    Path | None,
+    typer_option(DATA, parser=store_folder, callback=_note_folder, show_default="the platform's data directory"),
+]
 
 
 def exported_option(option: Option, **settings: Any) -> Any:

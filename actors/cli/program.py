@@ -19,7 +19,7 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from actors.cli.help import Group
-from actors.cli.options import Data, Embedder, Json, Log, Models, StartHub, location_of, with_full_ids
+from actors.cli.options import Data, Embedder, Json, Log, Models, StartHub, advise, location_of, with_full_ids
 from actors.cli.store_access import CommandError, StoreLocation, StoreSession, open_store, start_hub, understanding
 from actors.exporters.json_text import to_json
 from actors.proxy.client import ClientError
@@ -232,7 +232,7 @@ def perform(
     if starts_hub and not store.served:
         start_hub(location)
     if hint:
-        typer.secho(visible(in_line(hint)), err=True, fg="yellow")
+        typer.secho(visible(in_line(advise(hint))), err=True, fg="yellow")
     with exit_on_error(), understanding(location.folder):
         show(answer, view, as_json=as_json)
     return answer
@@ -267,7 +267,7 @@ def exit_on_error(status: int = 1) -> Iterator[None]:
     except (ClientError, CommandError, ConfigurationError, Fault, HubError, LogError, OSError, ProjectError) as error:
         from actors.cli.views.terminal import visible
 
-        typer.secho(visible(f"context-graph: {for_people(reason(error))}"), err=True, fg="red")
+        typer.secho(visible(f"context-graph: {advise(for_people(reason(error)))}"), err=True, fg="red")
         raise typer.Exit(status) from None
     except RuntimeError as error:
         if str(error) != INTERRUPTED:

@@ -32,7 +32,14 @@ from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply
 from actors.store.messages import ReadUsages
 from actors.workspace.messages import CountIgnitions
-from events.vocabulary import ConsolidationSkipped, ConsolidationUndone, MemoriesMoved, MemoryRestored, MemoryStored
+from events.vocabulary import (
+    ConsolidationSkipped,
+    ConsolidationUndone,
+    MemoriesMoved,
+    MemoryRecalled,
+    MemoryRestored,
+    MemoryStored,
+)
 from events.vocabulary.values import Mode, Outcome
 from projections.mind.runs import Runs
 from projections.registry import ConsolidatorProjections
@@ -63,6 +70,8 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
         super().__init__(ConsolidatorProjections())
         self._clients = ActorClients(comparator, store, workspace, linker)
         self._goals = GoalManager(self._clients)
+        self._drifts: dict[tuple[str, int], msg.DriftReport | None] = {}
+        """What was measured since the last event but searches, by namespace and count: fifty goals take two seconds."""
         self._latencies = latencies
         self._clock = clock
         self._jobs = JobQueue(lambda: self.actor_ref.tell(NextSlice()))
@@ -94,8 +103,7 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
             case NextSlice():
                 return self._jobs.execute_slice()
             case msg.MeasureDrift(namespace=namespace, memories=memories, record=record):
-                measure = self._goals.record_drift if record else self._goals.measure_drift
-                return measure(namespace, memories)
+                return self._goals.record_drift(namespace, memories) if record else self._drift(namespace, memories)
             case msg.StartScheduledRun():
                 with suppress(pykka.ActorDeadError, StorageFault):  # the log is closed or full
                     self._start_scheduled(message)
@@ -125,7 +133,14 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
             case _:
                 assert_never(message)
 
+    def _drift(self, namespace: str, memories: int) -> msg.DriftReport | None:
+        if (namespace, memories) not in self._drifts:
+            self._drifts[namespace, memories] = self._goals.measure_drift(namespace, memories)
+        return self._drifts[namespace, memories]
+
     def _appended(self, message: Appended) -> None:
+        if not all(isinstance(envelope.event, MemoryRecalled) for envelope in message.envelopes):
+            self._drifts.clear()
         unaligned: set[str] = set()
         for envelope in message.envelopes:
             self._apply(envelope)

@@ -1,5 +1,6 @@
 """What every page needs: the operations, and the conversion of answers and faults into pages."""
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,10 +16,12 @@ from actors.api.caller import Caller, Scope
 from actors.api.confinement import refusal
 from actors.api.context import Context, Progress, ignore_progress
 from actors.api.params.fields import Reading
+from actors.api.params.parsing import empty
 from actors.api.tools.agent_tools import BY_METHOD
 from actors.api.tools.dispatch import REPLAYED, call
 from actors.dashboard.jobs import Handler, Job, Jobs, Maps, Replays
 from actors.dashboard.templating import TEMPLATES, in_stored_order
+from actors.proxy.serve_command import data_folder
 from actors.runtime.faults import (
     Fault,
     ForbiddenFault,
@@ -28,6 +31,7 @@ from actors.runtime.faults import (
     for_people,
 )
 from actors.runtime.types import JsonObject
+from events.wording import with_folder
 
 STATUS: Final = {
     InvalidParamsFault.code: 400,
@@ -49,11 +53,11 @@ class Shared:
     replays: Replays = field(default_factory=Replays)
 
 
-def page(handler: Handler, shared: Shared, *, whole: bool = False, labels: Mapping[str, str] | None = None) -> Handler:
+def page(handler: Handler, shared: Shared, *, whole: bool, labels: Mapping[str, str]) -> Handler:
     """Return a handler that puts `shared` into `request.state.shared`, and shows a fault as a page.
 
-    The handler of a `whole` page shows its progress while a past moment is replayed. `labels` are what the page calls
-    parameters of its operations, which a fault names.
+    The handler of a `whole` page shows its progress while a past moment is replayed. `labels` are those of the fields
+    for parameters of its operations, which a fault names.
     """
 
     async def handle(request: Request) -> Response:
@@ -63,14 +67,20 @@ def page(handler: Handler, shared: Shared, *, whole: bool = False, labels: Mappi
                 return await shared.replays.answer(request, _dated(handler), partial(_replaying, request))
             return await handler(request)
         except Fault as fault:
-            message = for_people(fault.message)
-            for name, label in (labels or {}).items():
-                message = message.replace(f"'{name}'", f"'{label}'")
+            message = _labelled(for_people(fault.message), labels)
             return _problem(
                 request, message, STATUS.get(fault.code, 500), no_moment=fault.data.get("parameter") == AS_OF
             )
 
     return handle
+
+
+def _labelled(message: str, labels: Mapping[str, str]) -> str:
+    """Return a message with the labels of fields in place of the parameters that it names."""
+    for name, label in labels.items():
+        message = re.sub(rf"'{name}(\[\d+\])?'", f"'{label}'", message)
+        message = message.replace(empty(name), f"'{label}' cannot be empty")
+    return message
 
 
 def _dated(handler: Handler) -> Handler:
@@ -196,9 +206,16 @@ def render(request: Request, template: str, status: int = 200, /, **values: Any)
         "may_administer": scope.covers(Scope.ADMIN) and changeable,
         "may_check": scope.covers(Scope.ADMIN) and sees_all(request) and not is_past,
         "sees_all": sees_all(request),
+        "command": partial(_command, request),
         "link": lambda path, **parameters: link(request, path, **parameters),
     }
     return HTMLResponse(in_stored_order(TEMPLATES.get_template(template).render(shown | values)), status)
+
+
+def _command(request: Request, line: str) -> str:
+    """Return a command that is on this store, whose folder is told to a caller who sees all of it."""
+    folder = request.state.context.hub.folder
+    return with_folder(line, folder) if sees_all(request) and folder != data_folder(None) else line
 
 
 def redirect(request: Request, path: str, **parameters: object) -> Response:

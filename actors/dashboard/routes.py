@@ -5,8 +5,10 @@ from pathlib import Path
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from actors.api.parts import SPACE_NAMES
 from actors.dashboard.page import Handler, Shared, back, page
 from actors.dashboard.pages import audit, map, memories, mind, search, timeline  # noqa: A004
+from actors.dashboard.templating import MODES
 
 _PAGES: tuple[tuple[str, Handler], ...] = (
     ("/", timeline.home),
@@ -23,12 +25,25 @@ _PAGES: tuple[tuple[str, Handler], ...] = (
     ("/jobs/{id}", audit.job),
 )
 
+_AUDIT = {"since": "From", "until": "To", "before": "Earlier", "kind": "What"}
+_REASON = {"reason": "Reason, for the record"}
 _LABELS: dict[str, dict[str, str]] = {
-    "/audit": {"since": "From", "until": "To", "before": "Earlier", "kind": "What"},
+    "/search": {"q": "Question", "query": "Question", "profile": "Kind of question"}
+    | {f"w_{key}": name for key, (name, _) in SPACE_NAMES.items()},
+    "/memory/{id}/graph": {"depth": "Steps away"},
+    "/memory/{id}/forget": _REASON,
+    "/memory/{id}/erase": _REASON,
+    "/memory/{id}/tags": {"tags": "Tags"},
+    "/memory/{id}/supersede": {"content": "What holds instead", "rationale": "Why it changed"},
+    "/map": {"colour": "Colour"},
+    "/timeline": {"day": "From", "last": "To", "state": "Show"},
+    "/sleep": {"mode": "Show"},
+    "/sleep/schedule": {mode: mode.capitalize() for mode in MODES},
     "/past": {"until": "Or by its time", "at": "Event"},
-    "/timeline": {"day": "From", "last": "To"},
+    "/audit": _AUDIT,
+    "/audit/export": _AUDIT,
 }
-"""What pages call the parameters of their operations."""
+"""The labels of the fields of pages and forms, by the parameters of their operations."""
 
 _DATA: tuple[tuple[str, Handler], ...] = (
     ("/memory/{id}/image", memories.image),
@@ -60,12 +75,16 @@ def routes() -> list[BaseRoute]:
     caller may do and see is decided where operations are dispatched.
     """
     shared = Shared()
-    pages = [(path, page(handler, shared, whole=True, labels=_LABELS.get(path))) for path, handler in _PAGES]
+
+    def route(path: str, handler: Handler, method: str = "GET", *, whole: bool = False) -> Route:
+        labels = {"namespace": "Project"} | _LABELS.get(path, {})
+        return Route(path, page(handler, shared, whole=whole, labels=labels), methods=[method])
+
     return [
-        *(Route(path, page(handler, shared), methods=["GET"]) for path, handler in _DATA),
-        *(Route(path, page(handler, shared), methods=["POST"]) for path, handler in _CHANGES),
+        *(route(path, handler) for path, handler in _DATA),
+        *(route(path, handler, "POST") for path, handler in _CHANGES),
         # Where a form was refused, its address is in the browser's bar; loaded again it leads back to the form.
-        *(Route(path, page(back, shared), methods=["GET"]) for path, _ in _CHANGES),
-        *(Route(path, handler, methods=["GET"]) for path, handler in pages),
+        *(route(path, back) for path, _ in _CHANGES),
+        *(route(path, handler, whole=True) for path, handler in _PAGES),
         Mount("/static", StaticFiles(directory=Path(__file__).parent / "static"), name="static"),
     ]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING
 
 import anyio
@@ -25,6 +25,7 @@ from actors.http.access.keys import Keys
 from actors.http.access.requests import Rates, RequestCounts, record
 from actors.http.guard import Guard
 from actors.runtime.faults import InvalidParamsFault
+from events.storage.durable import replace_file
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from actors.api.context import Context
     from actors.http.mcp_endpoint import McpSessions
 
+PORT = "hub.port"
+"""File beside the store with the port on which pages were served last."""
 UI = Caller(name="ui", scope=Permission.ADMIN, namespaces=None)
 """The person who runs `context-graph ui`: the owner of the store's folder."""
 
@@ -125,10 +128,18 @@ class HttpServer:
         self._group.start_soon(hold, self._staying)
 
     async def _start_anywhere(self) -> str:
-        try:
-            return await self._start(HttpListen())
-        except InvalidParamsFault:  # the hub of another store has the port
-            return await self._start(HttpListen(address="127.0.0.1:0"))
+        """Start on the port of the last time, so that pages that are open since then find the server; else on any."""
+        last = self._context.hub.folder / PORT
+        addresses = [DEFAULT_ADDRESS]
+        with suppress(OSError, ValueError):
+            addresses.insert(0, f"127.0.0.1:{int(last.read_text())}")
+        for address in addresses:
+            with suppress(InvalidParamsFault):  # another program has the port, such as the hub of another store
+                return await self._start(HttpListen(address=address))
+        url = await self._start(HttpListen(address="127.0.0.1:0"))
+        with suppress(OSError):  # a full disk is no reason to show no pages
+            replace_file(last, url.rpartition(":")[2].encode())
+        return url
 
     async def _start(self, params: HttpListen) -> str:
         host, _ = params.endpoint

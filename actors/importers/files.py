@@ -31,6 +31,8 @@ DAMAGED: Final = (BadZipFile, RuntimeError, ValueError, EOFError, LZMAError, zli
 HEAD = 65_536
 """Bytes by which a format is recognised."""
 
+SPECIAL = "a pipe, a socket or a device, and no file"
+
 BESIDE = ("~$", "._")
 """Prefixes of files that a program keeps beside the file whose name follows."""
 INSTALLED = ("node_modules", "site-packages")
@@ -206,15 +208,24 @@ def walk(folder: Path, suffixes: Iterable[str] | None = None, skipped: Iterable[
     A symbolic link to one of these files is left out, and what Word and macOS keep beside a file (`~$name`, `._name`).
     `suffixes` of the files are in lower case; None for any.
     """
-    wanted, unwanted = None if suffixes is None else {*suffixes}, {*skipped, *INSTALLED}
-    found: list[Path] = []
-    for parent, folders, names in os.walk(folder):
-        folders[:] = (name for name in folders if not name.startswith(".") and name not in unwanted)
-        found += (Path(parent, name) for name in names if not name.startswith(BESIDE))
+    wanted = None if suffixes is None else {*suffixes}
+    found = _named(folder, skipped)
     files = sorted(path for path in found if (wanted is None or path.suffix.lower() in wanted) and path.is_file())
     links = {path for path in files if path.is_symlink()}
     own = {path.resolve() for path in files if path not in links} if links else set()
     yield from (path for path in files if path not in links or path.resolve() not in own)
+
+
+def specials(folder: Path) -> list[Path]:
+    """Return the pipes, sockets and devices under a folder, found as by `walk`."""
+    return sorted(path for path in _named(folder) if path.exists() and not path.is_file())
+
+
+def _named(folder: Path, skipped: Iterable[str] = ()) -> Iterator[Path]:
+    unwanted = {*skipped, *INSTALLED}
+    for parent, folders, names in os.walk(folder):
+        folders[:] = (name for name in folders if not name.startswith(".") and name not in unwanted)
+        yield from (Path(parent, name) for name in names if not name.startswith(BESIDE))
 
 
 def _problem(error: Exception) -> str:

@@ -10,7 +10,17 @@ from pathlib import Path
 import msgspec
 
 from actors.importers import KNOWN
-from actors.importers.files import CONVERSATIONS, REMEMBERED, document, first_lines, lines, unreadable, walk
+from actors.importers.files import (
+    CONVERSATIONS,
+    REMEMBERED,
+    SPECIAL,
+    document,
+    first_lines,
+    lines,
+    specials,
+    unreadable,
+    walk,
+)
 from actors.importers.formats import chats, mail, messengers, tables
 from actors.importers.formats.known import DOCUMENTS, FILES, LINES, TEXTS, Format, Reader
 from actors.importers.formats.sessions import claude_transcripts
@@ -66,14 +76,18 @@ def recognise(path: Path, options: Options) -> Source:
             message names the place.
         OSError: there is no such path, or it can't be opened.
     """
+    if path.exists() and not (path.is_dir() or path.is_file()):  # it may never end, and is read twice
+        raise FormatError(f"{path} is {SPECIAL}: write its content to a file, or pipe JSON lines to - as the source")
     source = _folder(path, options) if path.is_dir() else _file(path, options)
     if options.column is not None and source.name != tables.NAME:
         raise FormatError(f"--column is for tables, and {path} is none, but: {source.name}")
     if not path.is_dir():
         return source
     taken = {*source.files}
-    others = (file.relative_to(path) for file in walk(path) if file not in taken and not file.name.startswith("."))
-    return msgspec.structs.replace(source, unread=tuple((file, _why_unread(file, source.name)) for file in others))
+    others = [(file, _why_unread(file.relative_to(path), source.name)) for file in walk(path) if file not in taken]
+    others += [(file, SPECIAL) for file in specials(path)]
+    unread = ((file.relative_to(path), why) for file, why in others if not file.name.startswith("."))
+    return msgspec.structs.replace(source, unread=tuple(unread))
 
 
 def _file(path: Path, options: Options) -> Source:
@@ -190,7 +204,8 @@ def _template_folders(vault: Path) -> Iterator[Path]:
     """Yield the folders of an Obsidian vault that hold templates, which say nothing until a note is made of one."""
     for name, key in TEMPLATES.items():
         with suppress(OSError):
-            settings = document(vault / ".obsidian" / name, _json)
+            file = vault / ".obsidian" / name
+            settings = document(file, _json) if file.is_file() else None
             folder = vault / str(settings.get(key, "") if isinstance(settings, dict) else "").strip("/")
             if folder != vault:
                 yield folder

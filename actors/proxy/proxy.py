@@ -224,6 +224,9 @@ class Proxy:
 
     def _fail(self, reason: str) -> None:
         """Report to the person and the client why requests stay without a result."""
+        from events.wording import with_folder
+
+        reason = with_folder(reason, self._folder)  # a variable that names it to the client may be unknown to the shell
         print_notice(reason)
         until = monotonic() + GRACE
         with suppress(HubError):  # a line that is too long, whose answer is queued

@@ -121,6 +121,12 @@ class PostgresLog:
         with self._readers.borrow() as connection:
             return table.select_seq_at(connection, to_utc(moment), self.head.seq if last is None else last)
 
+    def seqs_of(self, names: Collection[str], first: int, last: int) -> Sequence[int]:
+        """Return the seqs from `first` to `last` of events with these names, ascending."""
+        self._check_open()
+        with self._readers.borrow() as connection:
+            return table.select_seqs(connection, names, first, last)
+
     def reserve(self, ids: Collection[UUID]) -> None:
         """Do nothing: a key is written by the transaction that appends its event."""
 

@@ -133,6 +133,12 @@ def select_seq_at(connection: Connection, at: datetime, last: int) -> int:
     return seq
 
 
+def select_seqs(connection: Connection, names: Collection[str], first: int, last: int) -> list[int]:
+    """Return the seqs from `first` to `last` of kinds with these names, ascending."""
+    query = "SELECT seq FROM context_graph.log WHERE seq BETWEEN %s AND %s AND split_part(kind, '.', 1) = ANY(%s)"
+    return sorted(seq for (seq,) in connection.execute(query, [first, last, [*names]]))
+
+
 def select_records(connection: Connection, ids: Sequence[UUID] | None = None) -> bytes:
     """Return the key records of these events, or of all, those that exist, one after the other."""
     query = "SELECT record FROM context_graph.keys WHERE %(ids)s::uuid[] IS NULL OR id = ANY(%(ids)s)"

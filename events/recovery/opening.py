@@ -17,7 +17,9 @@ from events.verify.verification import verify
 LOCK_POLL: Final = 0.1
 """Seconds between two attempts to open a log that is in use."""
 
-_BACKUP: Final = "this is a backup and therefore read-only; to go on with it, run: context-graph restore BACKUP"
+_BACKUP: Final = (
+    "this is a backup and therefore read-only; to go on with it, run: context-graph restore BACKUP --data NEW_FOLDER"
+)
 _EARLIER: Final = (
     "an earlier version wrote this store, in format {}, and this command changes nothing; it copies and upgrades it: "
     "context-graph upgrade"

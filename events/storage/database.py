@@ -1,7 +1,7 @@
 """The DuckDB file of a log: its schema, how it is opened, and how rows are written and read."""
 
 import re
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import datetime
 from functools import cache, lru_cache
@@ -200,6 +200,12 @@ def select_seq(cursor: duckdb.DuckDBPyConnection, moment: datetime, last: int) -
     query = 'SELECT coalesce(max(seq), 0) FROM log.main.log WHERE "at" <= ? AND seq <= ?'
     found = cursor.execute(query, [moment, last]).fetchone()
     return found[0] if found else 0
+
+
+def select_seqs(cursor: duckdb.DuckDBPyConnection, names: Collection[str], first: int, last: int) -> list[int]:
+    """Return the sequence numbers from `first` to `last` of kinds with these names, ascending."""
+    query = "SELECT seq FROM log.main.log WHERE seq BETWEEN ? AND ? AND list_contains(?, split_part(kind, '.', 1))"
+    return sorted(seq for (seq,) in cursor.execute(query, [first, last, [*names]]).fetchall())
 
 
 def release_memory(cursor: duckdb.DuckDBPyConnection) -> None:

@@ -119,6 +119,13 @@ class DuckDBLog:
         with self.cursor() as cursor:
             return database.select_seq(cursor, chain.to_utc(moment), self.head.seq if last is None else last)
 
+    def seqs_of(self, names: Collection[str], first: int, last: int) -> Sequence[int]:
+        """Return the seqs from `first` to `last` of events with these names, ascending; all of them if salvaged."""
+        if self._salvage is not None:
+            return range(first, last + 1)
+        with self.cursor() as cursor:
+            return database.select_seqs(cursor, names, first, last)
+
     def reserve(self, ids: Collection[UUID]) -> None:
         """Store keys for events to come (`LogError`); the id of an erased event is a ValueError."""
         self._check_writable()

@@ -122,7 +122,7 @@ class Images(Protocol):
 
 
 class Log(Protocol):
-    """An append-only log with one writer. Any thread may call `head_at`, `seq_at`, `read` and `get`."""
+    """An append-only log with one writer. Any thread may call `head_at`, `seq_at`, `seqs_of`, `read` and `get`."""
 
     @property
     def head(self) -> Head:
@@ -148,6 +148,13 @@ class Log(Protocol):
 
         Where the clock was set back, events before that one may have a later `at`. A moment without a time zone is a
         ValueError.
+        """
+        ...
+
+    def seqs_of(self, names: Collection[str], first: int, last: int) -> Sequence[int]:
+        """Return the seqs from `first` to `last` of events of kinds with these names (`name_of`), ascending.
+
+        Unverified; of a damaged log they are all of these seqs, since an event may be an `EventLost`.
         """
         ...
 

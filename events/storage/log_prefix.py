@@ -33,6 +33,10 @@ class LogPrefix:
         """Return the last seq, up to `last` and this end, whose `at` isn't after the moment; 0 if there is none."""
         return self._log.seq_at(moment, self._end(last))
 
+    def seqs_of(self, names: Collection[str], first: int, last: int) -> Sequence[int]:
+        """Return the seqs from `first` to `last` and this end of events with these names, ascending."""
+        return self._log.seqs_of(names, first, self._end(last))
+
     def read(self, after: int = 0, last: int | None = None) -> Iterator[Envelope]:
         """Yield the events after `after`, up to `last` or this end, and verify the chain (`LogCorruptError`)."""
         return self._log.read(after, self._end(last))

@@ -19,6 +19,7 @@ _COMPRESSED: Final = frozenset({"memory_stored.2", "memory_stored.3"})
 KINDS: Final[tuple[type[Event], ...]] = tuple(event for event in Event.__subclasses__() if event is not Shredded)
 """All events of the vocabulary that are written."""
 _TAGS: Final[dict[type[Event], str]] = {event: str(event.__struct_config__.tag) for event in KINDS}
+NAMES: Final[frozenset[str]] = frozenset(tag.rpartition(".")[0] for tag in _TAGS.values())
 _SEALED: Final[frozenset[str]] = frozenset(_TAGS[event].rpartition(".")[0] for event in KINDS if event.sealed)
 
 _lz4 = cast("Any", lz4.block)

@@ -73,9 +73,20 @@ class GradedPair(msgspec.Struct):
 
 
 def read_graded_pairs(path: Path) -> list[GradedPair]:
-    """Read JSON lines of graded pairs."""
-    decoder = msgspec.json.Decoder(GradedPair)
-    return [decoder.decode(line) for line in path.read_bytes().splitlines() if line.strip()]
+    """Read JSON lines of graded pairs (`BadParameter`: a line is none)."""
+    return _read_lines(path, GradedPair)
+
+
+def _read_lines(path: Path, kind: type[T]) -> list[T]:
+    decoder = msgspec.json.Decoder(kind)
+    found: list[T] = []
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            try:
+                found += [decoder.decode(line)] if line.strip() else []
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                raise BadParameter(f"{path}, line {number}: {error}") from None
+    return found
 
 
 Judgements = dict[str, dict[str, float]]
@@ -92,10 +103,8 @@ class Dataset(msgspec.Struct, frozen=True):
 
 
 def read_documents(path: Path) -> list[Document]:
-    """Read a .jsonl file of documents or queries."""
-    decoder = msgspec.json.Decoder(Document)
-    with path.open("rb") as lines:
-        return [decoder.decode(line) for line in lines if line.strip()]
+    """Read a .jsonl file of documents or queries (`BadParameter`: a line is none)."""
+    return _read_lines(path, Document)
 
 
 def read_dataset(folder: Path) -> Dataset:

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
@@ -16,6 +17,7 @@ from benchmarks.crash.bit_flips import LOST, Fate, Flip, classify, readable
 from benchmarks.crash.damaged_store import MEMORY, Observation
 from benchmarks.crash.kills import Kill, Outcome, Victim
 from benchmarks.crash.workload import Memory, Request, State, Tally
+from benchmarks.datasets import read_documents, read_graded_pairs
 from benchmarks.fuzz.checks import Checker
 from benchmarks.fuzz.messages import Message
 from benchmarks.fuzz.values import Known
@@ -27,7 +29,7 @@ from benchmarks.sleep.texts import NearMisses, respaced
 from benchmarks.speed import index, latency
 from hypothesis import given
 from hypothesis import strategies as st
-from typer import Exit
+from typer import BadParameter, Exit
 
 from actors.runtime.actor import EXIT_UNCERTAIN
 from events.quantization import directions
@@ -349,3 +351,14 @@ def test_a_ratio_a_rate_a_tail_or_a_budget_that_is_missed_fails() -> None:
     assert latency.judge_rate(times, 20).holds is False
     assert [one.holds for one in latency.judge_times(times)] == [None] * 4 + [False, None]
     assert latency.judge_tail([1.0, 1.0, 2.2]).holds is False
+
+
+@pytest.mark.parametrize("read", [read_graded_pairs, read_documents])
+@pytest.mark.parametrize("line", ["no JSON", '{"text_a": 1, "_id": 1}', '{"text_a": "\udcff"'])
+def test_a_file_that_holds_other_lines_is_named_with_the_line(
+    tmp_path: Path, read: Callable[[Path], object], line: str
+) -> None:
+    file = tmp_path / "other"
+    file.write_bytes(b"\n" + line.encode(errors="surrogateescape"))
+    with pytest.raises(BadParameter, match=f"{file}, line 2: "):
+        read(file)

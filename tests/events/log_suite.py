@@ -111,6 +111,16 @@ class LogSuite:
         east = timezone(timedelta(hours=14))
         assert log.seq_at((NOON + timedelta(minutes=2)).astimezone(east)) == 3
 
+    def test_events_are_found_by_the_names_of_their_kinds(self, log: Log):
+        kept, erased = MemoryRestored(memory=uuid4()), MemoryErased(memory=uuid4())
+        for event in (forgotten(), kept, forgotten(), erased, kept):
+            log.append([draft(event)])
+        assert [*log.seqs_of({"memory_forgotten"}, 1, 5)] == [1, 3]
+        assert [*log.seqs_of({"memory_restored", "memory_erased"}, 1, 5)] == [2, 4, 5]
+        assert [*log.seqs_of({"memory_restored", "memory_forgotten"}, 2, 3)] == [2, 3]
+        assert [*log.seqs_of({"memory_forgotten.1", "memory_merged"}, 1, 5)] == []
+        assert [*log.seqs_of((), 1, 5)] == []
+
     def test_a_clock_that_went_backwards_hides_no_later_event(self, log: Log):
         for minute in (0, 9, 1, 8):
             log.append([draft(forgotten(), at=NOON + timedelta(minutes=minute))])

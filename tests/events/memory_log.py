@@ -9,6 +9,7 @@ from events.crypto.chain_key import ChainKey
 from events.crypto.keys import KeyRing
 from events.storage.chain import GENESIS, Row, build_rows, decode_rows, encode_drafts, envelope_of, read_row, to_utc
 from events.storage.log import Draft, Envelope, Head, LogCorruptError, LogError
+from events.vocabulary.codec import name_of
 
 
 class MemoryLog:
@@ -52,6 +53,11 @@ class MemoryLog:
         self._check_open()
         latest = to_utc(moment)
         return next((row.seq for row in reversed(self._rows[:last]) if row.at <= latest), 0)
+
+    def seqs_of(self, names: Collection[str], first: int, last: int) -> Sequence[int]:
+        """Return the seqs from `first` to `last` of events with these names, ascending."""
+        self._check_open()
+        return [row.seq for row in self._rows[first - 1 : last] if name_of(row.kind) in names]
 
     def read(self, after: int = 0, last: int | None = None) -> Iterator[Envelope]:
         """Yield the events after `after`, up to `last` or the present end, and verify the chain (`LogCorruptError`)."""

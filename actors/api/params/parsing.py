@@ -29,7 +29,7 @@ class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         for name in self.not_blank:
             value = getattr(self, name)
             if isinstance(value, str) and is_blank(value):
-                raise InvalidParamsFault(f"{name.replace('_', ' ').capitalize()} cannot be empty", parameter=name)
+                raise InvalidParamsFault(empty(name), parameter=name)
         for name in self.times:
             value = getattr(self, name)
             if value is not None:
@@ -74,6 +74,11 @@ def parse(arguments: JsonObject, kind: type[P]) -> P:
         raise _translated(error, kind) from None
     params.check()
     return params
+
+
+def empty(parameter: str) -> str:
+    """Return the sentence on a text that is blank."""
+    return f"{parameter.replace('_', ' ').capitalize()} cannot be empty"
 
 
 def is_blank(text: str) -> bool:

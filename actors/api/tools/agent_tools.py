@@ -74,6 +74,7 @@ TOOLS = (
     tool("store/scan", scan.store_scan, listed=False, scope=Scope.ADMIN),
     tool("http/listen", maintenance.http_listen, listed=False, waits=False),
     tool("http/login", maintenance.http_login, listed=False, waits=False),
+    read_tool("audit/kinds", audit.audit_of_kinds, listed=False, read_only=True),
     read_tool("memory/history", audit.memory_history, listed=False, read_only=True),
     read_tool("memory/resolve", browsing.memory_resolve, listed=False, read_only=True),
     search_tool("memory/list", browsing.memory_list, listed=False),

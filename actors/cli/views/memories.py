@@ -3,6 +3,7 @@
 from rich.text import Text
 
 from actors.api.parts import BANDS, MAX_REASONS, PARTS, minute, reasons, said_minute
+from actors.cli.options import advise
 from actors.cli.views.maintenance import backups_kept
 from actors.cli.views.terminal import OUT, columns, in_line
 from actors.exporters.json_text import to_json
@@ -22,7 +23,8 @@ def stored(answer: JsonObject) -> None:
         kinds = ", ".join(dict.fromkeys(one["kind"] for one in answer["secrets"]))
         OUT.print(f"This holds what looks like a secret: {kinds}.", style="bold yellow")
         OUT.print(
-            f"Store it again with --redact, then: context-graph forget {answer['fingerprintId']} --hard", style="yellow"
+            advise(f"Store it again with --redact, then: context-graph forget {answer['fingerprintId']} --hard"),
+            style="yellow",
         )
     if "redacted" in answer:
         kinds = ", ".join(dict.fromkeys(one["kind"] for one in answer["redacted"]))
@@ -34,15 +36,16 @@ def stored(answer: JsonObject) -> None:
     for one in answer.get("may_supersede", ()):
         change = f"{one['was']} → {one['now']}" if "was" in one and "now" in one else one["changed"]
         OUT.print(Text(f"supersedes {one['id']} ({change}): {one['content']}", "yellow"))
-        OUT.print(f"if that is wrong: context-graph restore {one['id']}", style="dim")
+        OUT.print(advise(f"if that is wrong: context-graph restore {one['id']}"), style="dim")
     for one in answer.get("similar", ()):
         OUT.print(Text(f"similar: {one['content']}", "dim"))
-        OUT.print(f"if that is out of date: context-graph supersede {one['id']} {answer['fingerprintId']}", style="dim")
+        told = f"if that is out of date: context-graph supersede {one['id']} {answer['fingerprintId']}"
+        OUT.print(advise(told), style="dim")
 
 
 def superseded(answer: JsonObject) -> None:
     OUT.print(f"{answer['superseded_by']} holds in the place of {answer['fingerprintId']}", style="yellow")
-    OUT.print(f"to undo that: context-graph restore {answer['fingerprintId']}", style="dim")
+    OUT.print(advise(f"to undo that: context-graph restore {answer['fingerprintId']}"), style="dim")
 
 
 def found(answer: JsonObject, *, explain: bool) -> None:
@@ -107,7 +110,7 @@ def forgotten(answer: JsonObject) -> None:
     for copy in answer.get("deletedWith", ()):
         OUT.print(f"{what} with it, since they were merged: {copy}")
     if is_soft:
-        OUT.print(f"to bring it back: context-graph restore {memory}", style="dim")
+        OUT.print(advise(f"to bring it back: context-graph restore {memory}"), style="dim")
 
 
 def memory_restored(answer: JsonObject) -> None:

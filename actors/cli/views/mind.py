@@ -3,6 +3,7 @@
 from rich.text import Text
 
 from actors.api.parts import minute, run_summary
+from actors.cli.options import advise
 from actors.cli.views.maintenance import backups_kept
 from actors.cli.views.terminal import OUT, columns
 from actors.runtime.types import JsonObject
@@ -41,10 +42,8 @@ def goals(answer: JsonObject) -> None:
 
 def drift(answer: JsonObject) -> None:
     if answer["level"] is None:
-        OUT.print_line(
-            f"there is no North Star in {answer['namespace']} yet; `context-graph goals` looks for one, among some ten "
-            "memories of one thing at least"
-        )
+        looks = advise("`context-graph goals` looks for one, among some ten memories of one thing at least")
+        OUT.print_line(f"there is no North Star in {answer['namespace']} yet; {looks}")
         return
     trend = f", {answer['trend'].lower()}" if answer["trend"] else ""
     OUT.print(
@@ -115,7 +114,7 @@ def run_result(answer: JsonObject) -> None:
     if answer["goals_adjusted"]:
         OUT.print(f"  {counted(answer['goals_adjusted'], 'goal')} {would}adjusted")
     if answer["can_be_undone"]:
-        OUT.print(f"context-graph undo {answer['run_id']} reverts it", style="dim")
+        OUT.print(advise(f"context-graph undo {answer['run_id']} reverts it"), style="dim")
 
 
 def undone(answer: JsonObject) -> None:
@@ -128,7 +127,7 @@ def undone(answer: JsonObject) -> None:
     if forgotten := answer["forgotten_since"]:
         OUT.print(f"{counted(len(forgotten), 'memory')} forgotten since; to bring one back:", style="yellow")
         for memory in forgotten[:MAX_SHOWN]:
-            OUT.print(f"  context-graph restore {memory}", style="dim")
+            OUT.print(advise(f"  context-graph restore {memory}"), style="dim")
     for namespace in answer["north_star_restored_in"]:
         OUT.print_line(f"the North Star of {namespace} is restored")
 

@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 
+from rich.markup import escape
+
+from actors.cli.options import advise
 from actors.cli.views.terminal import ERR, OUT
 from actors.runtime.types import JsonObject
 from events.wording import counted
@@ -22,7 +25,8 @@ def imported(answer: JsonObject) -> None:
     else:
         before = f"; {answer['stored_before']:,} imported before" if answer["stored_before"] else ""
         if answer["hidden_before"]:
-            before += f" ({answer['hidden_before']} of them hidden since: context-graph restore ID brings one back)"
+            told = f" ({answer['hidden_before']} of them hidden since: context-graph restore ID brings one back)"
+            before += escape(advise(told))
         events = f" and {counted(answer['events'], 'other event')}" if answer["events"] else ""
         OUT.print(f"stored [bold]{counted(answer['stored'], 'memory')}[/]{events}{before}{repeated}", markup=True)
         if answer["changed"]:
@@ -78,7 +82,7 @@ def moved(answer: JsonObject) -> None:
     for source, count in answer["moved_from"].items():
         OUT.print_line(f"{counted(count, 'memory')} {would} from {source} to {answer['target']}")
     if not answer["dry_run"]:
-        OUT.print(f"context-graph undo {answer['run_id']} reverts it", style="dim")
+        OUT.print(advise(f"context-graph undo {answer['run_id']} reverts it"), style="dim")
         if answer["kind"] != "move":
             OUT.print_line(
                 "A repository keeps the namespace of its name for what it stores from now on; "

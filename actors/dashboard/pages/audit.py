@@ -18,9 +18,9 @@ BEFORE = 8
 """Events up to a moment that are shown."""
 PAGE = 50
 READ = 500
-"""Events that are read at once to choose some of them, or for an export."""
+"""Events that are read at once to find an author among them, or for an export."""
 LOOKED_THROUGH = 2_000
-"""Events that one page looks through; "Earlier" goes on from there."""
+"""Events that one page looks through for an author; "Earlier" goes on from there."""
 MOST = 10**15
 IDS = {"memory_id": "memory", "run_id": "run"}
 """Conditions that are ids, and of what."""
@@ -30,11 +30,12 @@ CHECKS = {"verify": "store/verify", "replay": "store/replay"}
 async def audit(request: Request) -> Response:
     """Show the log in words, the latest first."""
     wanted, kind, by = await _filter(request), _kind(request), chosen(request, "by")
+    kinds = _kinds(kind)
     before = number(chosen(request, "before"), "before", 0, 1, MOST) or None
     shown: list[JsonObject] = []
     seen, total, earlier = 0, None, before
     while True:
-        found = await operate(request, "audit/trail", **wanted, before=earlier, limit=READ if kind or by else PAGE)
+        found = await operate(request, "audit/kinds", **wanted, kinds=kinds, before=earlier, limit=READ if by else PAGE)
         seen, total = seen + found["count"], found.get("total")
         shown += _chosen(found["events"], kind, by)
         earlier = found.get("next_before")
@@ -57,7 +58,8 @@ async def audit(request: Request) -> Response:
 async def export(request: Request) -> Response:
     """Download the filtered log as lines of JSON, the latest first."""
     wanted, kind, by = await _filter(request), _kind(request), chosen(request, "by")
-    first = await operate(request, "audit/trail", **wanted, limit=READ)
+    wanted["kinds"] = _kinds(kind)
+    first = await operate(request, "audit/kinds", **wanted, limit=READ)
 
     async def lines() -> AsyncIterator[str]:
         found = first
@@ -65,7 +67,7 @@ async def export(request: Request) -> Response:
             yield "".join(json.dumps(event, ensure_ascii=False) + "\n" for event in _chosen(found["events"], kind, by))
             if (before := found.get("next_before")) is None:
                 return
-            found = await operate(request, "audit/trail", **wanted, before=before, limit=READ)
+            found = await operate(request, "audit/kinds", **wanted, before=before, limit=READ)
 
     headers = {"Content-Disposition": 'attachment; filename="audit.jsonl"'}
     return StreamingResponse(lines(), media_type="application/x-ndjson", headers=headers)
@@ -95,9 +97,16 @@ def _kind(request: Request) -> str | None:
     return kind
 
 
+def _kinds(kind: str | None) -> list[str] | None:
+    return None if kind is None else sorted(EVENTS[kind][1])
+
+
 def _chosen(events: list[JsonObject], kind: str | None, by: str | None) -> list[JsonObject]:
-    """Return the events of a kind, and by an author whose name contains a text; all of them without both."""
-    kinds = None if kind is None else EVENTS[kind][1]
+    """Return the events of a kind, and by an author whose name contains a text; all of them without both.
+
+    Of a damaged log, events of other kinds are among those that were asked for.
+    """
+    kinds = _kinds(kind)
     name = (by or "").casefold()
     return [
         one

@@ -16,6 +16,9 @@ from events.spaces import SPACES
 
 CUSTOM = "custom"
 RESULTS = 10
+"""Results of a page."""
+MOST = 100
+"""Results of all pages together: as many as one search returns."""
 CONFIDENCE = {
     Confidence.CONFIDENT.value: ("The answer is probably among them", "high enough to rely on"),
     Confidence.UNCERTAIN.value: ("The answer may be among them", "too low to rely on"),
@@ -31,13 +34,17 @@ async def search(request: Request) -> Response:
     query = chosen(request, "q")
     profile = chosen(request, "profile") or SearchProfile.AUTO.value
     namespace = chosen(request, "namespace")
+    offset = number(chosen(request, "offset"), "offset", 0, 0, MOST - RESULTS)
     calendar = await operate(request, "store/calendar", sessions=0)
+    places = _places(request) if profile == CUSTOM else {}
     answer: JsonObject | None = None
     if query is not None:
         if len(query) > MAX_QUERY:
             raise InvalidParamsFault(f"Invalid 'q': a question has at most {MAX_QUERY} characters", parameter="q")
-        find = _by_weights if profile == CUSTOM else _by_profile
-        answer = await find(request, query, profile, namespace)
+        if not places:
+            answer = await _by_profile(request, query, profile, namespace, offset)
+        elif any(places.values()):
+            answer = await _by_weights(request, query, places, namespace, offset)
     return render(
         request,
         "search.html",
@@ -48,24 +55,35 @@ async def search(request: Request) -> Response:
         namespaces=calendar["namespaces"],
         total=calendar["total"],
         answer=answer,
-        sliders=_sliders(request, profile, answer),
+        sliders=places or _sliders(answer),
+        offset=offset,
+        page_size=RESULTS,
+        most=MOST,
+        here={"q": query, "profile": profile, "namespace": namespace, **{f"w_{key}": at for key, at in places.items()}},
     )
 
 
-async def _by_profile(request: Request, query: str, profile: str, namespace: str | None) -> JsonObject:
+async def _by_profile(request: Request, query: str, profile: str, namespace: str | None, offset: int) -> JsonObject:
     found = await operate(
-        request, "search/graph", query=query, profile=profile, namespace=namespace, top_k=RESULTS, explain=True
+        request, "search/graph", query=query, profile=profile, namespace=namespace, top_k=_reach(offset), explain=True
     )
-    results = [one | {"id": one["fingerprintId"], "similarities": one["embedderScores"]} for one in found["results"]]
+    results = [
+        one | {"id": one["fingerprintId"], "similarities": one["embedderScores"]}
+        for one in found["results"][offset : offset + RESULTS]
+    ]
     return _answer(found, results, found["profile"], found["weightsApplied"], found["stages"], found["queryLatencyMs"])
 
 
-async def _by_weights(request: Request, query: str, _profile: str, namespace: str | None) -> JsonObject | None:
-    """Rank by exactly the weights of the sliders; None while all of them are 0."""
-    places = _places(request)
+def _reach(offset: int) -> int:
+    """Return how many results to search for: those up to the end of a page, and one that shows if there are more."""
+    return min(offset + RESULTS + 1, MOST)
+
+
+async def _by_weights(
+    request: Request, query: str, places: dict[str, int], namespace: str | None, offset: int
+) -> JsonObject:
+    """Rank by exactly the weights of the sliders."""
     moved = sum(places.values())
-    if not moved:
-        return None
     weights = {key: place / moved for key, place in places.items()}
     found = await operate(
         request,
@@ -74,13 +92,13 @@ async def _by_weights(request: Request, query: str, _profile: str, namespace: st
         query_type=CUSTOM,
         weights=list(weights.values()),
         namespace=namespace,
-        top_k=RESULTS,
+        top_k=_reach(offset),
         min_similarity=0.0,
     )
     meta = found["query_metadata"]
     applied = dict(zip(weights, meta["weights_applied"], strict=True))
     results: list[JsonObject] = []
-    for one in found["results"]:
+    for one in found["results"][offset : offset + RESULTS]:
         scores = {key: score for key, score in one["per_embedder_scores"].items() if score is not None}
         total = sum(applied[key] for key in scores) or 1.0
         parts = {key: applied[key] * score / total for key, score in scores.items()}
@@ -118,6 +136,7 @@ def _answer(
         one.setdefault("excerpt", None)
     return {
         "results": results,
+        "reached": len(found["results"]),
         "profile": profile,
         "weights": weights,
         "stages": stages,
@@ -138,10 +157,8 @@ def _places(request: Request) -> dict[str, int]:
     return {key: number(chosen(request, name), name, 0, 0, FULL) for key, name in names.items()}
 
 
-def _sliders(request: Request, profile: str, answer: JsonObject | None) -> dict[str, int]:
-    """Return the position of each slider: as it was moved, or as the profile weighs."""
-    if profile == CUSTOM:
-        return _places(request)
+def _sliders(answer: JsonObject | None) -> dict[str, int]:
+    """Return the position of each slider as the profile weighs."""
     weights = {space.key: 1.0 for space in SPACES} if answer is None else answer["weights"]
     top = max(weights.values(), default=0.0) or 1.0
     return {space.key: round(FULL * max(weights.get(space.key, 0.0), 0.0) / top) for space in SPACES}

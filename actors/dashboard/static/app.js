@@ -72,7 +72,18 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   event.detail.shouldSwap = false;
 });
 
-// A live page whose server can't be reached says so, until an answer arrives.
+// A page whose server can't be reached says so, until an answer arrives. One that was left alone for a minute asks, before
+// its links lead to an error of the browser.
 function showConnection(lost) { document.getElementById("connection").hidden = !lost; }
 document.addEventListener("htmx:sendError", () => showConnection(true));
 document.addEventListener("htmx:beforeOnLoad", () => showConnection(false));
+let used = Date.now();
+for (const kind of ["focus", "pointermove", "keydown"]) {
+  window.addEventListener(kind, () => {
+    const pause = Date.now() - used;
+    used = Date.now();
+    if (pause < 60_000) return;
+    const health = new URL("healthz", document.querySelector(".brand").href);
+    fetch(health, {cache: "no-store"}).then(() => showConnection(false), () => showConnection(true));
+  }, {capture: true, passive: true});
+}

@@ -20,7 +20,7 @@ LOST = "lost, because the store was damaged"
 READABLE = 0.98
 """Least share of the memories outside the changed row that must be answered as before."""
 LOG = ("log.duckdb", "log.duckdb.wal")
-DISPOSABLE = {"latencies.json", "hub.log", "hub.json", "hub.lock", "hub.sock"}
+DISPOSABLE = {"latencies.json", "hub.log", "hub.json", "hub.port", "hub.lock", "hub.sock"}
 """Files from which no answer about memories is derived."""
 
 

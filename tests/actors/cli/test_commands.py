@@ -43,12 +43,13 @@ def test_a_similar_memory_is_shown_with_the_command_that_calls_it_out_of_date(
     stored = run_json(tmp_path, "store", old)["fingerprintId"]
     done = run(tmp_path, "store", "They gave us a VW Polo for the days in Sardinia.")
     assert f"similar: {old}" in done.stdout
-    advised = re.search("if that is out of date: context-graph (supersede .*)", done.stdout)
+    advised = re.search(f"if that is out of date: context-graph (supersede) --data {tmp_path} (.*)", done.stdout)
     assert advised is not None
-    assert run(tmp_path, *advised[1].split()).exit_code == 0
+    supersede = (advised[1], *advised[2].split())
+    assert run(tmp_path, *supersede).exit_code == 0
     found = run_json(tmp_path, "search", "Which rental car do we have in Sardinia?")["results"]
     assert [one.get("superseded_by") for one in found] == [None, found[0]["fingerprintId"]]
-    assert f"context-graph restore {stored}" in run(tmp_path, *advised[1].split()).stdout
+    assert f"context-graph restore --data {tmp_path} {stored}" in run(tmp_path, *supersede).stdout
     assert run(tmp_path, "restore", stored).exit_code == 0
 
 
@@ -338,7 +339,10 @@ def test_a_person_compares_forgets_and_restores(tmp_path: Path) -> None:
     compared = run_json(tmp_path, "compare", one, other)
     assert 0.6 < compared["overall_similarity"] < 1
     assert f"{compared['overall_similarity']:.2f} alike" in run(tmp_path, "compare", one, other).stdout
-    assert f"context-graph restore {one}\n" in run(tmp_path, "forget", one, "--reason", "outdated").stdout
+    assert (
+        f"context-graph restore --data {tmp_path} {one}\n"
+        in run(tmp_path, "forget", one, "--reason", "outdated").stdout
+    )
     assert [hit["fingerprintId"] for hit in run_json(tmp_path, "search", "dog")["results"]] == [other]
     assert run(tmp_path, "compare", one, other).exit_code == 1
     assert f"{one} is back" in run(tmp_path, "restore", one).stdout

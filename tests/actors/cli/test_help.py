@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from actors.cli import commands as package
 from actors.cli.commands import program
+from events.wording import COMMANDS as ON_A_STORE
 
 COLUMNS = 80
 REGISTERING = {"operation_command", "folder_command"}
@@ -58,3 +59,8 @@ def views() -> Iterator[str]:
 def test_a_view_that_a_command_names_exists(view: str) -> None:
     module, _, function = view.partition(".")
     assert callable(getattr(import_module(f"actors.cli.views.{module}"), function))
+
+
+def test_advice_names_the_folder_for_each_command_on_a_store() -> None:
+    on_a_store = {path[0] for path, one in COMMANDS.items() if path and "data" in {each.name for each in one.params}}
+    assert on_a_store - {"install", "serve", "hub", "hook"} == {*ON_A_STORE}

@@ -36,7 +36,7 @@ def test_a_file_that_holds_no_text_is_no_anchor_and_the_store_not_called_damaged
     assert done.stderr.startswith("context-graph: there is no anchor in ")
 
 
-@pytest.mark.parametrize(("name", "told"), [("keys", "keys is missing"), ("head", "`context-graph verify` tells")])
+@pytest.mark.parametrize(("name", "told"), [("keys", "keys is missing"), ("head", "`context-graph verify --data ")])
 def test_an_anchor_of_a_store_that_lacks_a_file_says_so(store: Path, name: str, told: str) -> None:
     (store / name).unlink()
     done = run(store, "anchor")

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from actors.cli.commands import program
 from actors.cli.views.terminal import Screen
 from actors.proxy.serve_command import parse_plain
+from events.wording import with_folder
 from tests.acceptance.conftest import COMMAND, PATIENCE, refused
 from tests.actors.api.stream import BOAT
 from tests.actors.cli.conftest import run, run_json
@@ -38,6 +39,38 @@ def note(tmp_path: Path) -> Path:
     file = tmp_path / "ferns.md"
     file.write_text("Ilse waters the ferns on Sundays.\n")
     return file
+
+
+def test_advice_names_the_store_that_the_command_names(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "an other"
+    told = run(other, "search", "Bo").output
+    assert f"`context-graph store --data '{other}'` or an agent's" in told
+    assert (
+        f"context-graph key create --data {store} NAME"
+        in CliRunner().invoke(program, ["key", "list", "--data", str(store)]).output
+    )
+    monkeypatch.setenv("CONTEXT_GRAPH_DATA", str(other))  # other commands find it too
+    assert "`context-graph store` or an agent's" in CliRunner().invoke(program, ["search", "Bo"]).output
+
+
+@pytest.mark.parametrize(
+    ("advice", "completed"),
+    [
+        ("run: context-graph stop", "run: context-graph stop --data /a"),
+        ("`context-graph verify` tells; `restore` too", "`context-graph verify --data /a` tells; `restore` too"),
+        ("context-graph restore B --data C --replace", "context-graph restore B --data C --replace"),
+        (
+            "run context-graph move --to X, then context-graph passphrase --data X",
+            "run context-graph move --data /a --to X, then context-graph passphrase --data X",
+        ),
+        ("context-graph namespaces rename a b", "context-graph namespaces rename --data /a a b"),
+        ("context-graph install --client x", "context-graph install --client x"),
+    ],
+)
+def test_each_command_of_advice_names_one_store(advice: str, completed: str) -> None:
+    assert with_folder(advice, Path("/a")) == completed
 
 
 def test_no_command_says_one_memories(store: Path, note: Path, tmp_path: Path) -> None:
@@ -100,7 +133,7 @@ def test_what_is_missing_for_goals_is_said_once_and_in_words_of_commands(store: 
     done = run(store, command, "-n", "home")
     assert done.stderr == ""
     assert done.stdout.count("North Star") == 1
-    assert not re.search(r"[a-z]_[a-z]", done.stdout)
+    assert not re.search(r"[a-z]_[a-z]", done.stdout.replace(str(store), ""))
 
 
 def test_a_memory_says_in_words_whether_it_is_about_the_north_star(tmp_path: Path) -> None:

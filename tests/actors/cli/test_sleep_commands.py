@@ -61,7 +61,7 @@ def test_what_is_forgotten_with_a_merged_memory_is_named_and_an_undo_says_how_to
     gone = run(tmp_path, "forget", told["kept"]).stdout.replace("\n", " ")
     assert f"forgotten with it, since they were merged: {told['twin']}" in gone
     undone = run(tmp_path, "undo", done["run_id"]).stdout
-    assert f"context-graph restore {told['twin']}" in undone
+    assert f"context-graph restore --data {tmp_path} {told['twin']}" in undone
     run_json(tmp_path, "restore", told["twin"])
     assert told["twin"] in {hit["fingerprintId"] for hit in run_json(tmp_path, "search", "dog")["results"]}
 

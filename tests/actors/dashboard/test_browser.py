@@ -29,6 +29,7 @@ BROKEN_WORDS = """cells => cells.filter(cell => cell.checkVisibility()).flatMap(
   }).map(word => word[0]);
 })"""
 """The words of cells that are broken over two lines."""
+A_MINUTE_LATER = "() => { const now = Date.now; Date.now = () => now() + 61_000; }"
 PAYMENTS = "/search?q=Why+were+payments+down%3F"
 
 
@@ -287,6 +288,24 @@ def test_a_live_page_says_when_its_server_is_lost_and_when_it_is_back(site: Site
         expect(lost).to_be_hidden()
     # The browser's console names the requests that failed.
     site.problems = [one for one in site.problems if "ERR_FAILED" not in one and not one.startswith("htmx:")]
+
+
+def test_a_page_that_was_left_alone_says_when_its_server_is_lost_before_a_link_is_followed(
+    site: Site, page: Page
+) -> None:
+    page.goto(site.address + "/timeline")
+    lost = page.get_by_role("alert").filter(has_text=f"run context-graph ui --data {site.folder} again")
+    page.route("**/healthz", lambda route: route.abort())
+    page.get_by_role("link", name="Goals").hover()
+    expect(lost).to_be_hidden()  # nothing is asked for so soon
+    page.evaluate(A_MINUTE_LATER)
+    page.get_by_role("link", name="Sleep").hover()
+    expect(lost).to_be_visible()
+    page.unroute("**/healthz")
+    page.evaluate(A_MINUTE_LATER)
+    page.get_by_role("link", name="Goals").hover()
+    expect(lost).to_be_hidden()
+    site.problems = [one for one in site.problems if "ERR_FAILED" not in one]  # of the browser's console
 
 
 def test_a_page_whose_operation_is_unknown_says_so_and_asks_no_more(site: Site, go: Go) -> None:

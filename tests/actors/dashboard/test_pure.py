@@ -198,7 +198,7 @@ def test_a_run_is_told_by_what_it_did() -> None:
 def rendered(template: str, **values: Any) -> str:
     """Return a page of a caller who may only read, for a template that needs no request."""
     base = {"path": "/", "as_of": None, "csrf": "", "read_only": None, "may_write": False, "sees_all": True}
-    return TEMPLATES.get_template(template).render(base, link=lambda path, **_: path, **values)
+    return TEMPLATES.get_template(template).render(base, link=lambda path, **_: path, command=str, **values)
 
 
 def test_the_page_of_what_changed_names_each_kind_and_how_many_more_there_are() -> None:

@@ -1,8 +1,9 @@
 """Who gets in over HTTP: login links, cookies, tokens, hosts, origins, sizes, and where the server listens."""
 
 import errno
+import socket
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 import anyio
@@ -18,7 +19,7 @@ from actors.http.access import keys
 from actors.http.access.authentication import LINK_SECONDS, Sessions
 from actors.http.access.keys import Keys
 from actors.http.guard import MAX_BODY
-from actors.http.server import UI, HttpServer
+from actors.http.server import PORT, UI, HttpServer
 from actors.runtime.faults import ForbiddenFault, InvalidParamsFault
 from tests.actors.http.conftest import Serve, Served
 
@@ -156,6 +157,28 @@ async def test_each_request_of_a_browser_that_is_logged_in_keeps_the_hub_running
         assert await held_after(browser, f"{url}/", 200, 3_600) == 1
         assert await held_after(browser, f"{url}/", 200, 0) == 0, "a request begins the hour anew"
         group.cancel_scope.cancel()
+
+
+async def test_pages_are_served_on_the_port_of_the_last_time_while_it_is_free(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def port() -> str:
+        async with anyio.create_task_group() as group:
+            link = await HttpServer(context, {}, group, nullcontext, lambda _url: None).login_link()
+            group.cancel_scope.cancel()
+        return link.partition("/login")[0].rpartition(":")[2]
+
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        monkeypatch.setattr("actors.http.server.DEFAULT_ADDRESS", f"127.0.0.1:{other.getsockname()[1]}")
+        first = await port()
+        assert await port() == first
+        with socket.create_server(("127.0.0.1", int(first))):
+            second = await port()
+            assert second != first
+        assert await port() == second
+        for damaged in (b"", b"\xff", b"99999"):
+            (context.hub.folder / PORT).write_bytes(damaged)
+            assert int(await port())
 
 
 async def test_a_server_that_runs_is_joined_by_whoever_names_no_address(served: Served) -> None:

@@ -10,6 +10,7 @@ import anyio
 import httpx2
 import pytest
 
+from actors.api.caller import Scope
 from actors.api.context import Context, wait_until_ready
 from actors.api.parts import SPACE_NAMES, run_summary
 from actors.api.tools.agent_tools import BY_METHOD
@@ -17,6 +18,7 @@ from actors.api.tools.dispatch import call
 from actors.cli.views.memories import found as show_found
 from actors.cli.views.memories import status as show_status
 from actors.comparator.messages import Relevance
+from actors.dashboard.templating import EVENTS
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import start_hub
 from actors.hub.hub import Hub
@@ -279,6 +281,27 @@ async def test_the_search_says_what_each_view_compares_without_a_pointer(served:
     assert all(f"<dt>{name}</dt><dd>{compares}</dd>" in page for name, compares in SPACE_NAMES.values())
 
 
+@pytest.mark.parametrize("ranked", ["", "&profile=custom&w_e1_semantic=50&w_e6_sparse=50"])
+async def test_a_search_goes_on_to_the_last_of_its_results(served: Served, ranked: str) -> None:
+    stored = [await store(served.context, f"Ferry {number} leaves pier {number} at nine.") for number in range(23)]
+    found, places = [], []
+    async with served.browser() as client:
+        path = f"/search?q=ferry{ranked}"
+        while path:
+            page = (await client.get(path)).text
+            assert f"Results {len(found) + 1} to {min(len(found) + 10, 23)} in " in page
+            assert f'<ol class="results" start="{len(found) + 1}">' in page
+            found += re.findall('data-id="([^"]*)"', page)
+            places += re.findall(r"Why it is at place (\d+)", page)
+            further = re.search('href="([^"]*)">Further<', page)
+            path = unescape(further[1]) if further else ""
+        assert sorted(found) == sorted(stored)
+        assert [*map(int, places)] == [*range(1, 24)]
+        back = re.search('href="([^"]*)">Back<', page)
+        assert back
+        assert re.findall('data-id="([^"]*)"', (await client.get(unescape(back[1]))).text) == found[10:20]
+
+
 async def test_a_timeline_is_named_by_what_it_shows(served: Served) -> None:
     await store(served.context, "The ferry leaves at nine.", session="pier & co")
     async with served.browser() as client:
@@ -344,6 +367,18 @@ async def test_sessions_that_are_not_listed_are_told_of_and_reached(served: Serv
         whole = (await client.get(unescape(more[1]))).text
     assert all(f">talk-{number:02}<" in whole for number in range(41))
     assert "Show more sessions" not in whole
+
+
+async def test_commands_on_pages_name_the_store_to_who_sees_all_of_it(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = served.context.hub.folder
+    bearer = {"authorization": f"Bearer {served.key('limited', Scope.READ, ('home',))}"}
+    async with served.browser() as client, served.client() as anybody:
+        assert f"<code>context-graph ui --data {folder}</code>" in (await client.get("/search")).text
+        assert str(folder) not in (await anybody.get("/search", headers=bearer)).text
+        monkeypatch.setenv("CONTEXT_GRAPH_DATA", str(folder))
+        assert "<code>context-graph ui</code>" in (await client.get("/search")).text
 
 
 async def test_an_empty_store_says_so_and_where_it_is(served: Served) -> None:
@@ -418,6 +453,23 @@ async def test_what_a_search_says_of_its_relevance_agrees_with_its_class(
     assert ("nothing of this clearly bears on the query" in printed) is (confidence is Confidence.NOTHING)
 
 
+async def test_the_audit_finds_events_of_a_kind_however_many_came_after_them(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("READ", "LOOKED_THROUGH"):
+        monkeypatch.setattr(f"actors.dashboard.pages.audit.{name}", 5)
+    memory = await store(served.context, "The ferry leaves at nine.")
+    await call(served.context, BY_METHOD["memory/delete"], {"id": memory})
+    await linked(served.context, 10)
+    async with served.browser() as client:
+        page = (await client.get("/audit?kind=gone")).text
+        exported = (await client.get("/audit/export?kind=gone")).text
+        assert {(await client.get(f"/audit?kind={kind}")).status_code for kind in EVENTS} == {200}
+    assert "was forgotten" in page
+    assert page.count("<tr>") == 2  # with that of the heading
+    assert exported.count("\n") == 1
+
+
 async def test_an_empty_store_sleeps_and_goes_on(served: Served) -> None:
     await wait_until_ready(served.context)
     assert (await call(served.context, BY_METHOD["memory/consolidate"], {"mode": "light"}))["outcome"] == "finished"
@@ -483,6 +535,31 @@ async def test_excerpts_on_pages_are_plain_and_a_memory_shown_whole_is_as_it_was
         for path in ("/", "/timeline", "/search?q=high+water"):
             assert "Tides High water is at noon, low water at six." in (await client.get(path)).text, path
         assert note in (await client.get(f"/memory/{memory}")).text
+
+
+async def test_what_is_refused_is_named_by_the_label_of_its_field(served: Served) -> None:
+    memory = await store(served.context, "The ferry leaves at nine.")
+    refused = {
+        "/search?q=\N{ZERO WIDTH SPACE}": "'Question' cannot be empty",
+        "/search?q=ferry&profile=best": "Invalid 'Kind of question': ",
+        "/search?q=ferry&profile=custom&w_e1_semantic=x": "Invalid 'Meaning': expected a whole number",
+        f"/timeline?namespace={'x' * 300}": "Invalid 'Project': longer than",
+        f"/memory/{memory}/graph?depth=9": "Invalid 'Steps away': expected a whole number",
+        "/map?colour=mauve": "Invalid 'Colour': ",
+        f"POST /memory/{memory}/tags": "Invalid 'Tags': longer than",
+        f"POST /memory/{memory}/supersede": "Invalid 'Why it changed': longer than",
+        f"POST /memory/{memory}/forget": "Invalid 'Reason, for the record': longer than",
+        "POST /sleep/schedule": "Invalid 'Light': 'whenever' is neither a crontab",
+    }
+    form = {"tags": "x" * 300, "content": "", "reason": "x" * 5_000, "light": "whenever"}
+    async with served.browser() as client:
+        (csrf,) = set(re.findall(r'name="csrf" value="([^"]+)"', (await client.get("/")).text))
+        for address, problem in refused.items():
+            path = address.removeprefix("POST ")
+            sent = client.get(path) if path == address else client.post(path, data={"csrf": csrf, **form})
+            answer = await sent
+            assert answer.status_code == 400
+            assert problem in unescape(answer.text), address
 
 
 async def test_a_change_that_is_refused_leads_back_to_where_it_was_asked_for(served: Served) -> None:

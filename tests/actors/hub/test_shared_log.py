@@ -579,9 +579,9 @@ async def test_backups_after_sleep_that_no_hub_would_make_are_refused(opened: Op
     ("command", "advice"),
     [
         (("repair", "NEW"), "context-graph restore BACKUP"),
-        (("passphrase",), "context-graph move --to NEW_FOLDER"),
+        (("passphrase",), "context-graph move --data HERE --to NEW_FOLDER"),
         (("upgrade",), "its hubs upgrade it when they start"),
-        (("anchor",), "run context-graph backup COPY, then context-graph anchor --data COPY"),
+        (("anchor",), "run context-graph backup --data HERE COPY, then context-graph anchor --data COPY"),
     ],
 )
 async def test_what_needs_the_files_of_a_log_says_what_to_run_instead(
@@ -593,5 +593,5 @@ async def test_what_needs_the_files_of_a_log_says_what_to_run_instead(
     assert answer.exit_code == 1
     said = " ".join(answer.output.split())
     assert "the log is at postgresql://postgres@" in said
-    assert advice in said
+    assert advice.replace("HERE", str(tmp_path / "here")) in said
     assert not (tmp_path / "new").exists()

@@ -16,7 +16,7 @@ import pytest
 
 from actors.api.operations.ingest.import_items import parse_item
 from actors.exporters.forms import write_markdown
-from actors.importers.files import MAX_TEXT
+from actors.importers.files import MAX_TEXT, SPECIAL
 from actors.importers.recogniser import recognise
 from actors.importers.records import (
     MAX_CHARACTERS,
@@ -676,6 +676,23 @@ def test_templates_of_a_vault_are_no_notes(tmp_path: Path, settings: str, key: s
     assert not broken
     assert not recognise(tmp_path, Options()).unread
     assert not any("Templates" in item["metadata"]["path"] for item in items if left_out)
+
+
+def test_pipes_and_devices_are_refused_and_left_out_of_folders(tmp_path: Path) -> None:
+    (tmp_path / "note.md").write_text("The ferry leaves at seven.")
+    (tmp_path / "none.md").symlink_to("/dev/null")
+    (tmp_path / "nowhere.md").symlink_to(tmp_path / "gone.md")
+    os.mkfifo(tmp_path / "pipe.json")
+    (tmp_path / ".obsidian").mkdir()
+    _, items, broken, _ = read(tmp_path)
+    assert (len(items), broken) == (1, [])
+    unread = recognise(tmp_path, Options()).unread
+    assert unread == ((Path("none.md"), SPECIAL), (Path("pipe.json"), SPECIAL))
+    for path in (Path("/dev/null"), tmp_path / "none.md", tmp_path / "pipe.json"):
+        with pytest.raises(FormatError, match=f"{path} is a pipe, a socket or a device"):
+            recognise(path, Options())
+    os.mkfifo(tmp_path / ".obsidian" / "templates.json")
+    assert len(read(tmp_path)[1]) == 1
 
 
 def test_templates_that_two_settings_name_are_counted_once(tmp_path: Path) -> None:

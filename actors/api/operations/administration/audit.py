@@ -23,6 +23,7 @@ from actors.runtime.types import JsonObject
 from actors.store.messages import Describe, FindMemories
 from events.storage.log import Envelope
 from events.vocabulary import MemoryRecalled
+from events.vocabulary.codec import NAMES
 
 EVENTS_AT_ONCE = 256
 """Events that are read from the log at once."""
@@ -56,6 +57,19 @@ class MemoryHistory(AuditTrail, frozen=True, kw_only=True):
             raise InvalidParamsFault("Missing 'memory_id' parameter", parameter="memory_id")
 
 
+class AuditOfKinds(AuditTrail, frozen=True, kw_only=True):
+    """List what happened of some kinds, latest first. Of a damaged log, other events are among them."""
+
+    kinds: tuple[str, ...] = ()
+    """Such as `memory_forgotten`; all without one."""
+
+    def check(self) -> None:
+        """Refuse kinds that no event is of."""
+        super().check()
+        if unknown := {*self.kinds} - NAMES:
+            raise invalid("kinds", f"no event is of the kind '{min(unknown)}'; kinds are {', '.join(sorted(NAMES))}")
+
+
 async def audit_trail(context: Context, params: AuditTrail) -> JsonObject:
     """Return what happened, the latest first: to a memory, in a run, or in the whole store; one page of it."""
     concerned = await _concerned(context, params, *await _bounds(context, params))
@@ -79,6 +93,11 @@ async def audit_trail(context: Context, params: AuditTrail) -> JsonObject:
 
 async def memory_history(context: Context, params: MemoryHistory) -> JsonObject:
     """Return what happened to a memory, with or without the searches that found it."""
+    return await audit_trail(context, params)
+
+
+async def audit_of_kinds(context: Context, params: AuditOfKinds) -> JsonObject:
+    """Return what happened of some kinds."""
     return await audit_trail(context, params)
 
 
@@ -147,13 +166,15 @@ def _masked(envelope: Envelope, visible: Collection[str]) -> Envelope:
 
 async def _concerned(context: Context, params: AuditTrail, first: int, last: int) -> Sequence[int]:
     """Return the events between two that are asked about, by sequence number, ascending."""
-    if params.memory_id is None and params.run_id is None:
-        return range(first, last + 1)
     asked: list[Sequence[int]] = []
+    if isinstance(params, AuditOfKinds) and params.kinds:
+        asked.append(await from_log(context.hub.log.seqs_of, params.kinds, first, last))
     if params.memory_id is not None:
         (entry,) = await ask(context.hub.store, Describe(memories=(params.memory_id,), own=True))
         asked.append(entry.events)
     if params.run_id is not None:
         found = await ask(context.hub.consolidator, ReadRuns(run=params.run_id, limit=1))
         asked.append(found.runs[0].events)
+    if not asked:
+        return range(first, last + 1)
     return [seq for seq in sorted(set.intersection(*map(set, asked))) if first <= seq <= last]

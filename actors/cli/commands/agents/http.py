@@ -11,7 +11,18 @@ from actors.api.caller import Scope
 from actors.api.params.http import DEFAULT_ADDRESS, HttpListen
 from actors.api.params.parsing import parse
 from actors.cli.help import Group
-from actors.cli.options import AllowHost, BehindProxy, Data, Embedder, Json, Models, TlsCert, TlsKey, location_of
+from actors.cli.options import (
+    AllowHost,
+    BehindProxy,
+    Data,
+    Embedder,
+    Json,
+    Models,
+    TlsCert,
+    TlsKey,
+    advise,
+    location_of,
+)
 from actors.cli.program import Panel, app, empty_namespaces, exit_on_error, folder_command, show
 from actors.cli.store_access import CommandError, StoreLocation, check_models, open_store
 from actors.proxy.client import ClientError, client_of_hub
@@ -78,7 +89,7 @@ def _printed(answer: JsonObject) -> None:
         used = minute(key["last_used_at"]) or "never"
         OUT.print_line(f"{key['name']}{state}: {key['scope']}, {sees}{until}; last used: {used}")
     if not answer["keys"]:
-        OUT.print("no keys; make one by: context-graph key create NAME --namespace PROJECT")
+        OUT.print(advise("no keys; make one by: context-graph key create NAME --namespace PROJECT"))
 
 
 @folder_command(Panel.CONNECT, _printed, "list", to=keys)

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from actors.cli.options import AsOf, Embedder, Memory, Models, RunId, given_path, location_of
+from actors.cli.options import AsOf, Embedder, Memory, Models, RunId, advise, given_path, location_of
 from actors.cli.program import Panel, folder_command, operation_command
 from actors.cli.store_access import StoreLocation, open_store
 from actors.proxy.endpoint import Report
@@ -118,9 +118,9 @@ def _printed(answer: JsonObject) -> None:
     from actors.cli.views.terminal import OUT
 
     for check in answer["checks"]:
-        OUT.print(f"{check['verdict']:>7}  {check['name']}: {check['found']}", style=STYLES[check["verdict"]])
+        OUT.print(f"{check['verdict']:>7}  {check['name']}: {advise(check['found'])}", style=STYLES[check["verdict"]])
         if check["advice"]:
-            OUT.print(f"         → {check['advice']}")
+            OUT.print(f"         → {advise(check['advice'])}")
     if "bundle" in answer:
         OUT.print(f"{answer['bundle']} is for the bug report; read it before you send it")
 

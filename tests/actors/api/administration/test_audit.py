@@ -44,6 +44,29 @@ class Reads(MemoryLog):
 # ── the trail ───────────────────────────────────────────────────────────────────────────────────────
 
 
+async def test_the_trail_lists_events_of_chosen_kinds_alone(mind: Mind) -> None:
+    async def listed(**arguments: Any) -> dict[str, Any]:
+        return await call(mind.context, BY_METHOD["audit/kinds"], arguments)
+
+    fox = await kept(mind, FOX)
+    await kept(mind, DOG)
+    await mind("memory_delete", id=fox)
+    stored = await listed(kinds=["memory_stored"])
+    assert {event["kind"] for event in stored["events"]} == {"memory_stored"}
+    assert (stored["count"], stored["total"]) == (2, 2)
+    kinds = ["memory_stored", "memory_forgotten"]
+    both = (await listed(kinds=kinds, memory_id=fox))["events"]
+    assert [event["kind"] for event in both] == ["memory_forgotten", "memory_stored"]
+    first = await listed(kinds=kinds, limit=1)
+    assert first["events"][0]["kind"] == "memory_forgotten"
+    rest = await listed(kinds=kinds, before=first["next_before"], until=first["next_before"])
+    assert [event["kind"] for event in rest["events"]] == ["memory_stored"] * 2
+    past = await listed(kinds=kinds, as_of=rest["events"][0]["seq"])
+    assert len(past["events"]) == 2
+    with pytest.raises(InvalidParamsFault, match="no event is of the kind 'memory_lost'"):
+        await listed(kinds=["memory_stored", "memory_lost"])
+
+
 async def test_the_trail_lists_all_events_latest_first_in_pages(mind: Mind) -> None:
     for content in (FOX, DOG, OWL):
         await kept(mind, content)

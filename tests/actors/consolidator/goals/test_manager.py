@@ -5,7 +5,7 @@ from uuid import UUID
 from actors.comparator.messages import MeasurePurposes
 from actors.consolidator.goals.drift import Drift
 from actors.consolidator.goals.manager import LATEST, GoalManager
-from actors.consolidator.messages import FindGoals, GoalDiscovery
+from actors.consolidator.messages import FindGoals, GoalDiscovery, MeasureDrift
 from events import vocabulary as ev
 from events.fingerprint import Fingerprint
 from events.vocabulary.values import DriftLevel
@@ -78,6 +78,17 @@ def test_drift_says_what_it_measured(night: Night):
     assert report is not None
     assert isinstance(report.current, Drift)
     assert (report.star, report.current.memories) == (STAR, 4)
+
+
+def test_drift_is_measured_again_only_after_something_has_changed(night: Night):
+    harbour = about(night, HARBOUR, "harbour", 9)
+    choose(night, harbour)
+    asked = MeasureDrift(namespace="default", memories=LATEST, record=False)
+    before = night.ask(asked)
+    night.append(ev.MemoryRecalled(memories=tuple(harbour), query_sha256=bytes(32)))
+    assert night.ask(asked) is before
+    about(night, GARDEN, "garden", 9)
+    assert (before.current.memories, night.ask(asked).current.memories) == (9, 18)
 
 
 def discovered(night: Night) -> GoalDiscovery:
