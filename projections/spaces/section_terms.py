@@ -18,6 +18,7 @@ _TITLE: Final = re.compile(rf"[^\w§]{{0,3}}(?:{_NAMED}|v?(?P<alone>{_NUMBER}))"
 """The beginning of a heading: "§ 17 Notice", "4.2 Setup", "Step 3: build", "[2.1.0] - 2024-05-03"."""
 _REFERENCE: Final = re.compile(rf"(?<!\w){_NAMED}|(?<![\w.,:/-])v?(?P<alone>\d+(?:\.\d+)+)(?!\w)(?![.,:/]\d)")
 """What a question may call a section: a word or § with a number, or a number of several parts."""
+_NEXT_SENTENCE: Final = re.compile(r"\w[.!?]\s+[A-Z]")
 _HEADING: Final = re.compile(
     r"^(?:#{1,6}[ \t]+(?P<marked>.+)|(?P<underlined>\S.*)\n(?:={3,}|-{3,})[ \t]*$)", re.MULTILINE
 )
@@ -42,7 +43,12 @@ def heading_terms(text: str) -> Iterator[str]:
 
 
 def asked_sections(query: str) -> tuple[str, ...]:
-    """Return the terms that the heading of a section may have which a query names."""
+    """Return the terms that the heading of a section may have which a query names.
+
+    A message of several sentences has none: it names a section only in passing ("Ready for Phase 2. What's first?").
+    """
+    if _NEXT_SENTENCE.search(query):
+        return ()
     return tuple(dict.fromkeys(map(_term, _REFERENCE.finditer(query))))
 
 

@@ -34,6 +34,7 @@ def test_numbered_headings_have_a_term_and_references_have_none(text: str, terms
         ("sprint 12", ("§sprint 12",)),
         ("What is in Appendix B?", ("§ b",)),
         ("the part I like", ()),
+        ("Ready for Phase 2. What is the first step?", ()),
         ("at 10:30", ()),
     ],
 )
