@@ -245,7 +245,7 @@ def test_a_damaged_store_is_read_as_far_as_it_can_be_proved_and_repaired_into_a_
         assert (found.exit_code, "has lost memories, which this answer lacks" in found.stderr) == (0, True), limits
     refused = run(kept, "store", "One more.")
     assert refused.exit_code == 1
-    assert "repair NEW_FOLDER" in refused.stderr
+    assert f"repair --data {kept} NEW_FOLDER" in refused.stderr
     assert "read-only" in run(kept, "status").stdout
 
     sound = tmp_path / "sound"

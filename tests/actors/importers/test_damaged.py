@@ -121,7 +121,7 @@ def test_a_value_of_another_kind_than_a_program_writes_ends_no_import(tmp_path: 
 
 
 def test_what_is_nested_too_deep_to_be_read_ends_no_import(tmp_path: Path) -> None:
-    deep = "[" * 5_000 + "]" * 5_000
+    deep = "[" * 15_000 + "]" * 15_000  # json of Python 3.13 reads 5,000
     database = samples.claude_mem(tmp_path / "claude-mem.db")
     with closing(sqlite3.connect(database)) as connection, connection:
         connection.execute("UPDATE observations SET facts = ?", (deep,))
