@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from hashlib import blake2b
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,20 @@ from events.vocabulary.values import Modality
 
 TokenIds: TypeAlias = npt.NDArray[np.integer]
 """Wordpiece ids, shape (tokens,)."""
+
+
+MIDDLE: Final = 4
+"""The middle layer, counted from 1, whose mean state is kept: it tells more of a text's words than the last layer."""
+
+
+class RowStates(NamedTuple):
+    """What the model computes of one row of wordpieces, [CLS] and [SEP] included."""
+
+    last: Float32
+    """The states of the last layer, shape (tokens, hidden)."""
+    middle: Float32
+    """The mean of the middle layer's states, shape (hidden,)."""
+
 
 _COPIES: Final = 4
 
