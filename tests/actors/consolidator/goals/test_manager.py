@@ -10,7 +10,8 @@ from events import vocabulary as ev
 from events.fingerprint import Fingerprint
 from events.vocabulary.values import DriftLevel
 from tests.actors.comparator.similar_memories import KEYS, like
-from tests.actors.consolidator.asleep import Night, worked_off
+from tests.actors.consolidator.asleep import Night
+from tests.actors.slices import worked_off
 from tests.events.samples import random_fingerprint
 from tests.projections.sleeps import goal
 
