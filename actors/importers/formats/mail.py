@@ -195,7 +195,7 @@ def _message(message: EmailMessage, digest: str, file: Path, line: int, options:
 
 
 def _unwanted(message: EmailMessage, problems: list[str]) -> str | None:
-    """Return as what the program that kept a message has put it aside."""
+    """Return why the program that kept a message has put it aside; None if it hasn't."""
     with suppress(ValueError):
         if int(_header(message, "x-mozilla-status", problems), 16) & DELETED:
             return "deleted messages"
