@@ -307,18 +307,6 @@ def test_odd_outlines_are_read_in_linear_time(text: str) -> None:
         check_linear(read_outline, text)
 
 
-def test_a_note_in_another_encoding_is_named_and_the_others_are_read(tmp_path: Path) -> None:
-    for name in ("a.org", "b.rst", "c.csv"):
-        (tmp_path / name).write_bytes(b"one\nK\xfcche")
-    (tmp_path / "d.md").write_text("Kept.", "utf-8")
-    _, items, broken, _ = read(tmp_path)
-    assert [item["content"] for item in items] == ["d\n\nKept."]
-    assert [(Path(one.file).name, one.line, one.reason) for one in broken] == [
-        ("a.org", 2, "not UTF-8: save the file as UTF-8, such as by iconv -f cp1252 -t utf-8 FILE"),
-        ("b.rst", 2, "not UTF-8: save the file as UTF-8, such as by iconv -f cp1252 -t utf-8 FILE"),
-    ], "a table is a source of its own"
-
-
 @pytest.mark.parametrize(
     ("cells", "text"),
     [

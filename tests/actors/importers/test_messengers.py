@@ -8,6 +8,7 @@ from zipfile import ZipFile
 import pytest
 
 from actors.importers.records import FormatError
+from tests.actors.importers import samples
 from tests.actors.importers.test_sources import read
 
 CHAT = {
@@ -101,10 +102,7 @@ def test_messages_of_slack_have_the_names_of_people_and_channels(tmp_path: Path,
         (path / name).write_text(json.dumps(content), "utf-8")
     (path / "general" / "2026-03-27.json").write_text('[\n{"type": "mess', "utf-8")
     if packed is not None:
-        with ZipFile(tmp_path / "export.zip", "w") as archive:
-            for file in sorted(path.rglob("*.json")):
-                archive.write(file, packed + file.relative_to(path).as_posix())
-        path = tmp_path / "export.zip"
+        path = samples.zipped(path, packed)
     name, items, broken, skipped = read(path)
     assert name == "an export of Slack"
     assert [(item["session"], item["metadata"]["speaker"], item["content"]) for item in items] == [

@@ -728,11 +728,7 @@ def test_a_link_to_a_note_of_the_same_folder_is_no_second_note(tmp_path: Path) -
 @pytest.mark.parametrize("packed", [False, True])
 def test_chatgpts_shown_branch_is_imported_from_a_file_or_its_archive(tmp_path: Path, *, packed: bool) -> None:
     file = samples.chatgpt(tmp_path / "conversations.json")
-    if packed:
-        with ZipFile(tmp_path / "export.zip", "w") as archive:
-            archive.write(file, "conversations.json")
-        file = tmp_path / "export.zip"
-    _, items, broken, skipped = read(file)
+    _, items, broken, skipped = read(samples.zipped(tmp_path) if packed else file)
     assert [(one["content"], one["metadata"]["speaker"]) for one in items] == [
         ("Name a hardy herb.", "user"),
         ("Thyme survives frost.", "assistant"),
@@ -754,96 +750,62 @@ def test_claude_ais_turns_and_attached_texts_are_imported(tmp_path: Path) -> Non
     assert skipped == {"files without text": 1}
 
 
-def unknown_text(folder: Path) -> Path:
-    return samples.write_lines(folder / "x.jsonl", [{"neither": 1}])
-
-
-def half_a_document(folder: Path) -> Path:
-    file = folder / "chat.json"
-    file.write_text('[\n{"mapping": {}},\n', "utf-8")
-    return file
-
-
-def other_database(folder: Path) -> Path:
-    with closing(sqlite3.connect(folder / "other.db")) as database:
+def other_database(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as database:
         database.execute("CREATE TABLE t (a)")
         database.commit()
-    return folder / "other.db"
 
 
-def empty_folder(folder: Path) -> Path:
-    return folder
-
-
-def folder_of_a_table(folder: Path) -> Path:
-    (folder / "books.csv").write_text("text\na\n", "utf-8")
-    return folder
-
-
-def folder_of_a_mailbox(folder: Path) -> Path:
-    (folder / "inbox.mbox").write_text("From a\n\nHello.\n", "utf-8")
-    return folder
-
-
-def scan(folder: Path) -> Path:
-    (folder / "scan.PDF").write_bytes(b"%PDF-1.7\n%\xe2\xe3")
-    return folder / "scan.PDF"
-
-
-def folder_of_scans(folder: Path) -> Path:
-    return scan(folder).parent
-
-
-def other_archive(folder: Path) -> Path:
-    with ZipFile(folder / "pages.zip", "w") as archive:
+def other_archive(file: Path) -> None:
+    with ZipFile(file, "w") as archive:
         archive.writestr("Pages/Garden.md", "The beds are dug.")
-    return folder / "pages.zip"
 
 
-def huge(file: Path) -> Path:
+def huge(file: Path) -> None:
     with file.open("wb") as sparse:
         sparse.truncate(MAX_TEXT + 1)
-    return file
-
-
-def huge_note(folder: Path) -> Path:
-    return huge(folder / "note.md")
-
-
-def huge_table(folder: Path) -> Path:
-    return huge(folder / "table.csv")
-
-
-def latin_note(folder: Path) -> Path:
-    file = folder / "note.md"
-    file.write_bytes(b"one\ntwo\nK\xfcche")
-    return file
 
 
 @pytest.mark.parametrize(
-    ("make", "words"),
+    ("name", "content", "words"),
     [
-        (unknown_text, "line 1: unknown format"),
-        (half_a_document, "line 2: not JSON"),
-        (other_database, "without the tables of claude-mem"),
-        (empty_folder, "nothing to import"),
-        (folder_of_a_table, "imported by itself, not by its folder: name"),
-        (folder_of_a_mailbox, "imported by itself, not by its folder: name"),
-        (scan, "PDF isn't read: pdftotext FILE.pdf writes a text that is; nothing was imported"),
-        (folder_of_scans, "scan.PDF: PDF isn't read: pdftotext FILE.pdf writes a text that is"),
-        (
-            other_archive,
-            "pages.zip: not an export: no conversations.json in the archive: unpack it and import its folder",
-        ),
-        (huge_note, "more than 128 MB: split it into several"),
-        (huge_table, "more than 128 MB: split it into several"),
-        (latin_note, "line 3: not UTF-8"),
+        ("x.jsonl", b'{"neither": 1}\n', "line 1: unknown format"),
+        ("chat.json", b'[\n{"mapping": {}},\n', "line 2: not JSON"),
+        ("other.db", other_database, "without the tables of claude-mem"),
+        ("scan.PDF", b"%PDF-1.7\n", "PDF isn't read: pdftotext FILE.pdf writes a text that is; nothing was imported"),
+        ("pages.zip", other_archive, "not an export: no conversations.json in the archive: unpack it and import its"),
+        ("note.md", huge, "more than 128 MB: split it into several"),
+        ("table.csv", huge, "more than 128 MB: split it into several"),
+        ("note.md", b"one\ntwo\nK\xfcche", "line 3: not UTF-8"),
     ],
 )
 def test_a_source_that_cant_be_read_is_refused_by_file_and_line(
-    tmp_path: Path, make: Callable[[Path], Path], words: str
+    tmp_path: Path, name: str, content: bytes | Callable[[Path], None], words: str
 ) -> None:
-    path = make(tmp_path)
+    path = tmp_path / name
+    path.write_bytes(content) if isinstance(content, bytes) else content(path)
+    check_refused(path, words)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        (None, "nothing to import"),
+        ("books.csv", "imported by itself, not by its folder: name"),
+        ("inbox.mbox", "imported by itself, not by its folder: name"),
+        ("scan.PDF", "scan.PDF: PDF isn't read: pdftotext FILE.pdf writes a text that is"),
+    ],
+)
+def test_a_folder_in_which_nothing_is_read_is_refused_by_what_it_holds(
+    tmp_path: Path, name: str | None, words: str
+) -> None:
+    if name:
+        (tmp_path / name).touch()
+    check_refused(tmp_path, words)
+
+
+def check_refused(path: Path, words: str) -> None:
+    """Check that a source is refused in a sentence with these words and its path."""
     with pytest.raises(FormatError) as refused:
         list(recognise(path, Options()).read())
     assert words in str(refused.value)
