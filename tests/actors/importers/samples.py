@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,13 @@ OUTCOMES = (
     "{1} now retries {0} {2} times before it gives up.",
     "The slow part of {0} in {1} was the index; it takes {2} ms now.",
 )
+
+
+def write_files(folder: Path, files: Mapping[str, Any]) -> None:
+    """Write files by their paths below a folder: texts as they are, other values as JSON."""
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
 
 
 def write_lines(file: Path, lines: list[Any]) -> Path:

@@ -9,6 +9,7 @@ import pytest
 from actors.importers.markup.hypertext import from_html
 from actors.importers.markup.outlines import from_org, from_rst
 from actors.importers.records import origin
+from tests.actors.importers import samples
 from tests.actors.importers.test_sources import links, read
 from tests.sampling import sampled
 
@@ -163,12 +164,12 @@ def test_a_page_is_read_in_the_encoding_that_it_is_in(tmp_path: Path, data: byte
 
 
 def test_a_page_without_text_is_empty_and_a_torn_one_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
-    for name, body in {
+    pages = {
         "app.html": "<title>App</title><div id=root></div><script>start()</script>",
         "torn.html": "<h1>Plan</h1><p>Dig the pond<![foo <a href='x",
         "comment.html": "<p>Shown<!-- never closed <p>hidden",
-    }.items():
-        (tmp_path / name).write_text(body, "utf-8")
+    }
+    samples.write_files(tmp_path, pages)
     _, items, broken, skipped = read(tmp_path)
     assert [item["content"] for item in items] == [
         "comment\n\nShown",

@@ -1,6 +1,5 @@
 """Each source is recognised and read with all its fields; what is left out, and what is broken, is reported."""
 
-import json
 import os
 import random
 import sqlite3
@@ -60,9 +59,7 @@ def links_of_notes(
     folder: Path, notes: dict[str, str]
 ) -> tuple[set[tuple[str, str]], tuple[list[Broken], Counter[str]]]:
     """Write notes by their paths; return the titles of the ends of their links, and what was broken or left out."""
-    for name, body in notes.items():
-        (file := folder / name).parent.mkdir(exist_ok=True)
-        file.write_text(body, "utf-8")
+    samples.write_files(folder, notes)
     _, items, broken, skipped = read(folder)
     titles = {item["content"]: item["metadata"]["title"] for item in items if "content" in item}
     return {(titles[source], titles[target]) for source, _, target in links(items)}, (broken, skipped)
@@ -365,7 +362,7 @@ def test_a_note_that_says_its_title_alone_is_empty(tmp_path: Path) -> None:
 
 
 def test_an_empty_note_is_no_memory_and_links_to_it_are_left_out(tmp_path: Path) -> None:
-    for name, body in {
+    notes = {
         "nothing.md": "",
         "blank.txt": " \n\n",
         "template.md": "---\ntags: [daily]\ncreated: 2026-02-03\naliases: []\n---\n\n",
@@ -373,8 +370,8 @@ def test_an_empty_note_is_no_memory_and_links_to_it_are_left_out(tmp_path: Path)
         "todo.md": "See [[nothing]] and [[Ilse]].\n",
         "trip.md": "![[ferry.png]] and [[timetable.pdf|the times]] of [[Hven]] and [[v1.2]].\n",
         "work.md": "See [[main.py]], [[cmd/main.go]] and [[Ask Dr. Lund]].\n",
-    }.items():
-        (tmp_path / name).write_text(body, "utf-8")
+    }
+    samples.write_files(tmp_path, notes)
     _, items, broken, skipped = read(tmp_path)
     assert [(item["content"], item["metadata"].get("phone")) for item in items if "content" in item] == [
         ("Ilse\n\nphone: 555 0199", "555 0199"),
@@ -525,14 +522,13 @@ def test_the_data_of_a_drawing_is_left_out_and_its_texts_stay(tmp_path: Path, st
 
 
 def test_a_link_to_a_file_is_looked_up_as_it_is_and_drawn_once_beside_a_wikilink(tmp_path: Path) -> None:
-    (tmp_path / "sub").mkdir()
-    for name, body in {
-        "C": "A language.",
-        "C#": "Another one.",
-        "a": "[c](<C%23.md>) [[sub/b]] [[b|that]] [[B#Top]] [b](sub/b.md)",
-        "sub/b": "- uses [[C]]\n- [[C|it]]\n- follows [[c#old]]\n- uses [[c]]\n\nSee [c](../C.md).",
-    }.items():
-        (tmp_path / f"{name}.md").write_text(f"{body}\n", "utf-8")
+    notes = {
+        "C.md": "A language.\n",
+        "C#.md": "Another one.\n",
+        "a.md": "[c](<C%23.md>) [[sub/b]] [[b|that]] [[B#Top]] [b](sub/b.md)\n",
+        "sub/b.md": "- uses [[C]]\n- [[C|it]]\n- follows [[c#old]]\n- uses [[c]]\n\nSee [c](../C.md).\n",
+    }
+    samples.write_files(tmp_path, notes)
     items = read(tmp_path)[1]
     drawn = Counter((source[0], relation, target.split("\n")[0]) for source, relation, target in links(items))
     assert drawn == {
@@ -633,9 +629,7 @@ def test_text_marked_as_utf_16_is_read(tmp_path: Path) -> None:
 def test_the_front_page_of_a_folder_is_called_by_its_first_heading_or_its_folder(tmp_path: Path) -> None:
     texts = {"06/index.md": "## Week 06\n\nThe dam held.", "07/_index.md": "The dam broke.", "index.md": "All weeks."}
     texts["08/index.md"] = "## Dam\n\nIt held.\n\n## Mill\n\nIt broke."
-    for name, text in texts.items():
-        (file := tmp_path / name).parent.mkdir(exist_ok=True)
-        file.write_text(text, "utf-8")
+    samples.write_files(tmp_path, texts)
     assert {one["content"]: one["metadata"]["title"] for one in read(tmp_path)[1]} == {
         "## Week 06\n\nThe dam held.": "Week 06",
         "07\n\nThe dam broke.": "07",
@@ -664,12 +658,9 @@ def test_notes_of_installed_packages_are_none_of_a_project(tmp_path: Path) -> No
     ],
 )
 def test_templates_of_a_vault_are_no_notes(tmp_path: Path, settings: str, key: str, folder: Any, left_out: int) -> None:
-    for name in ("Ferry", "Extras/Tides", "Extras/Templates/Day", "Extras/Templates/deeper/Person"):
-        note = tmp_path / f"{name}.md"
-        note.parent.mkdir(parents=True, exist_ok=True)
-        note.write_text(f"What {name} holds on {{{{date}}}}.\n")
-    (file := tmp_path / ".obsidian" / settings).parent.mkdir(parents=True)
-    file.write_text(json.dumps({key: folder}))
+    names = ("Ferry", "Extras/Tides", "Extras/Templates/Day", "Extras/Templates/deeper/Person")
+    notes = {f"{name}.md": f"What {name} holds on {{{{date}}}}.\n" for name in names}
+    samples.write_files(tmp_path, notes | {f".obsidian/{settings}": {key: folder}})
     _, items, broken, skipped = read(tmp_path)
     assert len(items) == 4 - left_out
     assert skipped["templates of notes"] == left_out
@@ -696,14 +687,13 @@ def test_pipes_and_devices_are_refused_and_left_out_of_folders(tmp_path: Path) -
 
 
 def test_templates_that_two_settings_name_are_counted_once(tmp_path: Path) -> None:
-    for name, text in {
+    vault = {
         "Ferry.md": "It leaves at seven.",
         "Templates/Day.md": "{{date}}",
-        ".obsidian/templates.json": '{"folder": "Templates"}',
-        ".obsidian/plugins/templater-obsidian/data.json": '{"templates_folder": "Templates"}',
-    }.items():
-        (file := tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
+        ".obsidian/templates.json": {"folder": "Templates"},
+        ".obsidian/plugins/templater-obsidian/data.json": {"templates_folder": "Templates"},
+    }
+    samples.write_files(tmp_path, vault)
     assert read(tmp_path)[3] == {"templates of notes": 1}
 
 
