@@ -3,7 +3,6 @@
 from uuid import UUID
 
 from actors.comparator.messages import MeasurePurposes
-from actors.consolidator.goals.drift import Drift
 from actors.consolidator.goals.manager import LATEST, GoalManager
 from actors.consolidator.messages import FindGoals, GoalDiscovery, MeasureDrift
 from events import vocabulary as ev
@@ -70,15 +69,6 @@ def test_a_level_of_drift_is_recorded_once_and_only_for_the_latest_hundred(night
     (noted,) = night.envelopes(ev.DriftDetected)
     assert noted.event.level is first.current.level is not DriftLevel.NONE
     assert len(first.recorded) == len(again.recorded) == 1
-
-
-def test_drift_says_what_it_measured(night: Night):
-    harbour = about(night, HARBOUR, "harbour", 9)
-    choose(night, harbour)
-    report = GoalManager(night.clients).measure_drift("default", 4)
-    assert report is not None
-    assert isinstance(report.current, Drift)
-    assert (report.star, report.current.memories) == (STAR, 4)
 
 
 def test_drift_is_measured_again_only_after_something_has_changed(night: Night):
