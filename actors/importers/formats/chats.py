@@ -29,7 +29,6 @@ from actors.importers.records import (
 )
 from actors.runtime.types import JsonObject
 
-CHATGPT = "a ChatGPT export"
 CLAUDE_AI = "a claude.ai export"
 SPEAKERS = {"human": "user", "user": "user", "assistant": "assistant"}
 SAID_TO = {None, "all", "bio"}

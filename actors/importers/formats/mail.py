@@ -25,9 +25,6 @@ from actors.importers.markup.hypertext import from_html
 from actors.importers.quotations import written
 from actors.importers.records import Broken, FormatError, Ignored, Options, Record, Skipped, memory, present
 
-NAME = "a mailbox"
-MESSAGES = "messages"
-SINGLE = "a message"
 SUFFIX = ".mbox"
 APPLES = "mbox"
 """The file of a mailbox that Apple Mail exports as a folder."""
