@@ -6,7 +6,7 @@ from uuid import UUID
 
 import msgspec
 
-from actors.comparator.messages import ListMemories
+from actors.comparator.messages import GoalState, ListMemories, ReadGoals
 from actors.runtime.actor import ActorRef
 from actors.runtime.ask import ask_blocking
 from actors.runtime.messages import Message
@@ -48,6 +48,10 @@ class ActorClients(msgspec.Struct, frozen=True):
     def memories(self, namespace: str, *, forgotten: bool = False) -> tuple[UUID, ...]:
         """Return the memories of a namespace in the order of storage; with `forgotten`, all that aren't erased."""
         return self.ask_comparator(ListMemories(namespace=namespace, forgotten=forgotten))
+
+    def goals(self, namespace: str) -> GoalState:
+        """Return the goals and the North Star of a namespace."""
+        return self.ask_comparator(ReadGoals(namespace=namespace))
 
     def namespaces(self) -> dict[str, int]:
         """Return the number of live memories in each namespace."""

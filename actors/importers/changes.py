@@ -19,7 +19,7 @@ from actors.runtime.types import JsonObject
 
 
 class Former(NamedTuple):
-    """A memory that was imported from a file which holds none of its id now."""
+    """An imported memory whose id no text of its file has now."""
 
     id: str
     file: str
@@ -55,9 +55,9 @@ class _Source(NamedTuple):
     places: defaultdict[tuple[str, str], list[str]]
     """The same by file and place."""
     ids: dict[_Said, str]
-    """The first of these that says something at a place."""
+    """The id of the first text that says something at a place."""
     holders: defaultdict[str, set[tuple[str | None, str]]]
-    """The file and the id of the texts that have each of their lines now."""
+    """By each line of former memories, the file and the id of the texts that have it now."""
 
 
 class Changes(NamedTuple):
@@ -66,7 +66,7 @@ class Changes(NamedTuple):
     former: dict[str, list[str]]
     """The memories whose place an item takes, by its id."""
     kept: dict[str, str]
-    """The memory that an item is, by the id that it has now: for the beginning of a note, it follows from the whole."""
+    """The id of the memory that an item is, by its own id: that of a note's beginning follows from the whole note."""
 
     def applied(self, item: Item) -> Item:
         """Return an item with the memories that it supersedes, and with the ids of those that are kept."""

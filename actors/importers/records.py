@@ -84,7 +84,7 @@ class Document(msgspec.Struct, frozen=True):
     """What the file of a note says."""
 
     content: str
-    """What makes it another note when it changes: its text before conversion; of a file that is none, after it."""
+    """Its text before conversion, or after it where the file is no text. A note of another content is another note."""
     properties: JsonObject
     body: str
     """Markdown, or plain text."""

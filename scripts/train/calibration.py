@@ -102,7 +102,7 @@ def main(file: Path, data: Data, licence: Licence, seed: int = 13) -> None:
     pairs, sha256 = read_lines(file, Pair)
     rng = np.random.default_rng(seed)
     profile = EmbeddedProfile(Latencies())
-    declared = SpacesDeclared(profile=profile.name, spaces=profile.models)
+    declared = SpacesDeclared(profile="embedded", spaces=profile.models)
     samples = measure(profile, declared, pairs, rng)
     samples[E8] = samples[SEMANTIC[0]]
     curves = {

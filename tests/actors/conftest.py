@@ -67,7 +67,6 @@ class Borrowed:
     def __init__(self, profile: EmbeddedProfile) -> None:
         self.profile = profile
         self.models = profile.models
-        self.name = profile.name
 
     def plan_content(self, *arguments: Any) -> Any:
         return self.profile.plan_content(*arguments)

@@ -1,7 +1,7 @@
 """Drift: how far the latest memories are from the nearest goal, its trend, and the strategy that corrects it.
 
-A store about many things has memories near no goal, and has not drifted while the latest are as near as those among
-which the goals were found. So similarity is a share of what is usual among these.
+A store about many things has memories near no goal. It has not drifted while the latest are as near to the goals as
+those among which the goals were found. So similarity is a share of what is usual among the latter.
 
 All figures are measured from the nearness of memories to goals, one row per memory. No function predicts the effect of
 a correction: the caller measures again.
@@ -114,7 +114,7 @@ _STRATEGIES[DriftLevel.CRITICAL] = _STRATEGIES[DriftLevel.HIGH]
 
 
 def usual_nearness(nearness: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
-    """Return how near to the goals those memories are on average among which the goals were found, shape (13,).
+    """Return the mean nearness to goals of the memories among which these were found, by space, shape (13,).
 
     It is at most 1, and 1 where none is known.
     """

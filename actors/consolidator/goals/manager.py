@@ -8,14 +8,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from actors.comparator.messages import (
-    GoalState,
-    ListMemories,
-    MeasureNearness,
-    MeasurePurposes,
-    ReadGoals,
-    ReadPurposes,
-)
+from actors.comparator.messages import GoalState, ListMemories, MeasureNearness, MeasurePurposes, ReadPurposes
 from actors.consolidator.clients import ActorClients
 from actors.consolidator.goals import drift
 from actors.consolidator.goals.drift import DriftStrategy
@@ -61,7 +54,7 @@ class GoalManager:
         memories = self._clients.memories(request.namespace)
         found = yield from survey(self._clients, request.namespace, memories, request.on_progress)
         self.align_unaligned(request.namespace)
-        state = self.read_goals(request.namespace)
+        state = self._clients.goals(request.namespace)
         found = found.known_as(state.goals)
         chosen = found.star if state.star is None else None
         found = found.led_by(chosen or (state.star.goal if state.star else None))
@@ -87,14 +80,10 @@ class GoalManager:
             clusters=len(found.goals),
         )
 
-    def read_goals(self, namespace: str) -> GoalState:
-        """Return the goals and the North Star of a namespace."""
-        return self._clients.ask_comparator(ReadGoals(namespace=namespace))
-
     def align_unaligned(self, namespace: str) -> int:
         """Measure all memories that were not measured against the present North Star; return their number."""
         count = 0
-        state = self.read_goals(namespace)
+        state = self._clients.goals(namespace)
         while state.star is not None:
             memories = self._clients.ask_comparator(
                 ListMemories(namespace=namespace, forgotten=True, unaligned=state.star.goal)
@@ -126,12 +115,12 @@ class GoalManager:
                 memories=current.memories,
             )
             self._clients.append([event])
-            report = msgspec.structs.replace(report, recorded=self.read_goals(namespace).drifts)
+            report = msgspec.structs.replace(report, recorded=self._clients.goals(namespace).drifts)
         return report
 
     def measure_drift(self, namespace: str, memories: int, without: Collection[UUID] = ()) -> DriftReport | None:
         """Measure drift over the latest memories but those to leave out; None without a North Star."""
-        state = self.read_goals(namespace)
+        state = self._clients.goals(namespace)
         if state.star is None:
             return None
         remembered = self._remembered(namespace, without)
@@ -191,7 +180,7 @@ class GoalManager:
 
     def _reinforce(self, namespace: str, latest: tuple[UUID, ...]) -> Sliced[list[Event]]:
         """Measure all memories against the present exemplars, unless the purposes of the latest are up to date."""
-        state = self.read_goals(namespace)
+        state = self._clients.goals(namespace)
         if state.star is None:
             return []
         stored = self._clients.ask_comparator(ReadPurposes(memories=latest))
@@ -213,10 +202,10 @@ class GoalManager:
         without: Collection[UUID],
         on_progress: ProgressCallback,
     ) -> Sliced[list[Event]]:
-        """Discover goals anew, if the latest memories are nearer to them, led by the one that serves these best."""
+        """Discover goals that are nearer to the latest memories, led by the one that serves these best; else none."""
         memories = self._remembered(namespace, without)
         found = yield from survey(self._clients, namespace, memories, on_progress)
-        state = self.read_goals(namespace)
+        state = self._clients.goals(namespace)
         star, usual = state.star, self._usual(state, memories)
         served = {
             goal.goal: self._served_by(goal.goal, goal.members[:EXEMPLARS], latest)
@@ -257,7 +246,7 @@ class GoalManager:
         return tuple(memory for memory in self._clients.memories(namespace) if memory not in without)
 
     def _usual(self, state: GoalState, memories: tuple[UUID, ...]) -> npt.NDArray[np.float64]:
-        """Return how near to the goals the memories usually are up to the latest that is a member of one, by space."""
+        """Return by space how near to the goals memories usually are: those up to the latest member of a goal."""
         surveyed = memories[: _surveyed(state, memories)]
         return drift.usual_nearness(self._nearness(state.examples, spread(surveyed, USUAL)))
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import numpy as np
 
-from actors.comparator.messages import CountLinks, ReadGoals
+from actors.comparator.messages import CountLinks
 from actors.consolidator.clients import ActorClients
 from actors.consolidator.judgement.salience import protection, salience
 from actors.consolidator.messages import Assessment
@@ -41,7 +41,7 @@ def assess(
     assessed themselves.
     """
     by_id = {entry.id: entry for entry in entries}
-    state = clients.ask_comparator(ReadGoals(namespace=namespace))
+    state = clients.goals(namespace)
     goals = state.goals if state.star is None else (*state.goals, state.star)
     goal_members = {member for goal in goals for member in goal.members}
     known = _Known(namespace, now, clients.ask_workspace(CountIgnitions()), goal_members)

@@ -36,10 +36,6 @@ class MergeSet(NamedTuple):
     """Of each absorbed memory to the most similar other of the set."""
 
 
-Representatives = dict[DuplicateCandidate, DuplicateCandidate]
-"""The first copy of each memory, by rank."""
-
-
 def equivalent_pairs(candidates: Iterable[DuplicateCandidate], *, strict: bool) -> Iterator[tuple[UUID, UUID]]:
     """Yield the pairs of texts that state the same, each represented by the first of its exact copies.
 
@@ -100,7 +96,7 @@ def _chains(
     return chains
 
 
-def _representatives(candidates: Iterable[DuplicateCandidate]) -> Representatives:
+def _representatives(candidates: Iterable[DuplicateCandidate]) -> dict[DuplicateCandidate, DuplicateCandidate]:
     """Return the first memory with the same kind and normalised text as each memory, by rank."""
     seen: dict[tuple[Hashable, ...], DuplicateCandidate] = {}
     return {

@@ -40,18 +40,15 @@ class RunExecution:
         start = perf_counter()
         fields = ConsolidationStarted.__struct_fields__
         self._append(ConsolidationStarted(**{name: getattr(self.request, name) for name in fields}))
-        plan = RunPlan(run=self.run)
-        outcome = Outcome.FINISHED
-        reason = None
         try:
             plan = yield from self._bounded(start)
         except RunInterrupted as interrupted:
-            outcome, reason = interrupted.outcome, interrupted.reason
+            return self._finish(RunPlan(run=self.run), interrupted.outcome, interrupted.reason, start)
         except Exception as error:
             LOGGER.exception("a %s run failed, and changed nothing", self.request.mode)
             self._finish(RunPlan(run=self.run), Outcome.FAILED, type(error).__name__, start)
             raise
-        return self._finish(plan, outcome, reason, start)
+        return self._finish(plan, Outcome.FINISHED, None, start)
 
     def _bounded(self, start: float) -> Sliced[RunPlan]:
         self._planner = RunPlanner(self._clients, self._goals, self.request, self._clock())

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from actors.comparator.messages import ReadGoals
 from actors.consolidator.clients import ActorClients
 from actors.consolidator.messages import UndoResult, UndoRun
 from actors.consolidator.runs.moves import moves_back
@@ -82,7 +81,7 @@ def _previous_purposes(
     clients: ActorClients, adjusted: GoalAdjusted, realigned: Sequence[int]
 ) -> Iterator[PurposesRealigned]:
     """Yield the purposes before an adjustment, unless another North Star was chosen since."""
-    state = clients.ask_comparator(ReadGoals(namespace=adjusted.namespace))
+    state = clients.goals(adjusted.namespace)
     if state.star is None or state.star.goal != adjusted.goal:
         return
     for envelope in clients.ask_store(ReadEvents(seqs=tuple(realigned))):

@@ -51,7 +51,7 @@ def cache_folder() -> Path:
 
 
 def load_or_build(name: str, identity: str, build: Callable[[], bytes], load: Callable[[memoryview], Graph]) -> Graph:
-    """Load a file of the cache, whose content is writable without changing it.
+    """Load a file of the cache. Writing to the loaded content does not change the file.
 
     The file is built if it is missing, of another identity, or refused by `load` with a `RuntimeError`, as OpenVINO
     refuses a graph that was compiled for other instructions. If the folder can't be written, each process builds it.
@@ -84,6 +84,6 @@ def _mapped(path: Path, identity: str) -> memoryview | None:
 
 
 def release_pages(content: memoryview) -> None:
-    """Drop the memory of a mapped file that is no longer read; it is read again where it still is."""
+    """Drop the memory that a mapped file takes. What is still used of it is read again."""
     if isinstance(content.obj, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
         content.obj.madvise(mmap.MADV_DONTNEED)

@@ -71,13 +71,13 @@ def fastest(load: Callable[[str], Bert], threads: int) -> Bert:
     return candidates[chosen]
 
 
-def describe(threads: int = 1) -> JsonObject:
+def describe() -> JsonObject:
     """Return the runtime, the precision and how it was chosen, without loading anything.
 
     Before the first measurement the precision is None.
     """
     asked = os.environ.get(VARIABLE) or AUTO
-    known = recall(threads)
+    known = recall(threads=1)
     measured = known.precision if known else None
     return {
         "name": RUNTIME,

@@ -112,8 +112,6 @@ class EmbeddedProfile:
     lexical embeddings are computed in the caller's thread.
     """
 
-    name = "embedded"
-
     def __init__(
         self,
         latencies: Latencies,
@@ -194,10 +192,9 @@ class EmbeddedProfile:
         embeddings |= self._renamed(lexemes, request.namespace, sessions)
         # A model of the user's choice fills E1 with its own vocabulary.
         unfamiliar = 0.0 if self._fills_e1 else self._spaces.vocabulary.unfamiliar(text.ids)
-        completed = complete_query(
-            request, embeddings, sessions=sessions, latencies=self.latencies, unfamiliar=unfamiliar
-        )
-        return msgspec.structs.replace(completed, respellings=self._spaces.vocabulary.respellings(request.text))
+        respellings = self._spaces.vocabulary.respellings(request.text)
+        completed = complete_query(request, embeddings, sessions=sessions, latencies=self.latencies)
+        return msgspec.structs.replace(completed, unfamiliar=unfamiliar, respellings=respellings)
 
     def _renamed(self, lexemes: Lexemes, namespace: str, sessions: Sessions) -> dict[str, Embedding]:
         """Return E11 with what the namespace calls the same people and things; nothing if it has no other names."""

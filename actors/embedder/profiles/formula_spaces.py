@@ -104,12 +104,7 @@ def complete_memory(
 
 
 def complete_query(
-    request: EmbedQuery,
-    embeddings: Mapping[str, Embedding],
-    *,
-    sessions: Sessions,
-    latencies: Latencies,
-    unfamiliar: float = 0.0,
+    request: EmbedQuery, embeddings: Mapping[str, Embedding], *, sessions: Sessions, latencies: Latencies
 ) -> EmbeddedQuery:
     """Return a query at the time that it names, by default at its own time.
 
@@ -132,7 +127,7 @@ def complete_query(
         position = 0 if hints.start else sessions.next_position(request.namespace, request.session)
         completed[E4] = timed(latencies, E4, lambda: _order(position))
     ordered = {space.key: completed[space.key] for space in SPACES if space.key in completed}
-    return EmbeddedQuery(embeddings=ordered, unfamiliar=unfamiliar)
+    return EmbeddedQuery(embeddings=ordered)
 
 
 def _samples(interval: Interval) -> list[datetime]:

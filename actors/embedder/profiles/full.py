@@ -32,7 +32,6 @@ class FullProfile:
     stores their E1, which a different model computes.
     """
 
-    name = "full"
     precision = None
 
     def __init__(self, models: FullModels, latencies: Latencies) -> None:

@@ -126,7 +126,7 @@ class ImageSpace:
     def embed(
         self, embeddings: dict[str, Embedding], text: str, _modality: Modality, *, is_query: bool
     ) -> Generator[Rows, object, tuple[Passage, ...]]:
-        """Put E10 of a text into `embeddings`: the mean over its windows, of which a memory pauses before each."""
+        """Put E10 of a text into `embeddings`: the mean over its windows. A memory pauses between two of them."""
         ranges, spans = windows(self.image_encoder, text, "")
         vectors: list[Float32] = []
         for start, end in spans:

@@ -35,11 +35,7 @@ _SYNTAX_SHARE: Final = 0.7
 
 
 def load_topic_head() -> Float32:
-    """Load the trained head, shape (768, 384).
-
-    Raises:
-        WeightsError: The file is damaged.
-    """
+    """Load the trained head, shape (768, 384); a damaged file is a `WeightsError`."""
     return weights.load(FILE)["head"]
 
 

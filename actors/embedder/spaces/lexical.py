@@ -33,7 +33,7 @@ def find_lexemes(text: str) -> Generator[None, None, Lexemes]:
 
 def names_of(lexemes: Lexemes) -> tuple[str, ...]:
     """Return the entities that name something: no dates, times, quantities or versions."""
-    return tuple(filter(_is_name, lexemes.entities))
+    return tuple(one for one in lexemes.entities if _LETTERS.search(one) and not any(map(str.isdigit, one)))
 
 
 def entity_vector(lexemes: Lexemes, other_names: Iterable[str] = ()) -> Float32:
@@ -57,7 +57,3 @@ def entity_vector(lexemes: Lexemes, other_names: Iterable[str] = ()) -> Float32:
     for word in lexemes.stems:
         weights[f"part {word}"] += _WORD_WEIGHT
     return hash_features(weights, ENTITY_DIMENSION)
-
-
-def _is_name(entity: str) -> bool:
-    return _LETTERS.search(entity) is not None and not any(map(str.isdigit, entity))

@@ -1,9 +1,8 @@
 """Operations that several spaces share: row means, unit length, feature hashing, and mixtures with E1 (E8, E10)."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
-from hashlib import blake2b
+from hashlib import blake2b, shake_128
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -87,7 +86,7 @@ def with_links(own: Float32, linked: Sequence[Float32]) -> Float32:
 @cache
 def _signature(modality: Modality, dimension: int) -> Float32:
     """Return a fixed unit vector of a modality, nearly orthogonal to those of the others."""
-    bits = np.unpackbits(np.frombuffer(hashlib.shake_128(modality.encode()).digest(dimension // 8), dtype=np.uint8))
+    bits = np.unpackbits(np.frombuffer(shake_128(modality.encode()).digest(dimension // 8), dtype=np.uint8))
     return (bits.astype(np.float32) * 2 - 1) / np.float32(np.sqrt(dimension))
 
 

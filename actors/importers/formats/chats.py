@@ -29,7 +29,6 @@ from actors.importers.records import (
 )
 from actors.runtime.types import JsonObject
 
-CHATGPT = "a ChatGPT export"
 CLAUDE_AI = "a claude.ai export"
 SPEAKERS = {"human": "user", "user": "user", "assistant": "assistant"}
 SAID_TO = {None, "all", "bio"}
@@ -124,8 +123,8 @@ def read_chatgpt(file: Path, options: Options) -> Iterator[Record]:
         shown = _branch(conversation)
         for node in conversation.mapping if options.everything else shown:
             yield from _chatgpt_turn(conversation, session, node, file, options)
-        for _node in conversation.mapping.keys() - set(shown) if not options.everything else ():
-            yield Skipped("other branches of conversations")
+        if not options.everything:
+            yield from [Skipped("other branches of conversations")] * len(conversation.mapping.keys() - set(shown))
 
 
 def read_claude_ai(file: Path, options: Options) -> Iterator[Record]:

@@ -14,7 +14,6 @@ import msgspec
 
 from actors.importers.records import Broken, FormatError, Options, Record, Skipped, first_text, memory, moment, texts
 
-NAME = "a claude-mem database"
 MAGIC = b"SQLite format 3\0"
 TABLES = {"observations", "sdk_sessions"}
 

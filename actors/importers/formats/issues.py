@@ -32,7 +32,6 @@ from actors.importers.records import (
 from actors.runtime.types import JsonObject
 
 GITHUB: Final = "issues of GitHub"
-BEADS: Final = "issues of Beads"
 SECTIONS: Final = ("description", "design", "acceptance_criteria", "notes", "close_reason")
 """Sections of an issue of Beads, in their order; the first has no heading."""
 

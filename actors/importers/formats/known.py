@@ -26,33 +26,33 @@ class Format(NamedTuple):
 
 LINES = (
     Format(claude_transcripts.NAME, claude_transcripts.matches, claude_transcripts.read, ""),
-    Format(codex.NAME, codex.matches, codex.read, "rollout-"),
+    Format("Codex sessions", codex.matches, codex.read, "rollout-"),
     Format(gemini.NAME, gemini.has_lines, gemini.read_lines, "session-"),
-    Format(memory_servers.OFFICIAL, memory_servers.is_official, memory_servers.read_official),
-    Format(issues.BEADS, issues.has_beads, issues.read_beads),
+    Format("a memory file of the official memory server", memory_servers.is_official, memory_servers.read_official),
+    Format("issues of Beads", issues.has_beads, issues.read_beads),
     Format(issues.GITHUB, issues.has_github, issues.read_github_lines),
 )
 """Formats of JSON lines besides our own."""
 DOCUMENTS = (
     Format(gemini.NAME, gemini.is_document, gemini.read_document, "session-"),
-    Format(chats.CHATGPT, chats.is_chatgpt, chats.read_chatgpt),
+    Format("a ChatGPT export", chats.is_chatgpt, chats.read_chatgpt),
     Format(chats.CLAUDE_AI, chats.is_claude_ai, chats.read_claude_ai),
-    Format(messengers.TELEGRAM, messengers.is_telegram, messengers.read_telegram),
-    Format(memory_servers.MEM0, memory_servers.is_mem0, memory_servers.read_mem0),
+    Format("an export of Telegram", messengers.is_telegram, messengers.read_telegram),
+    Format("an export of mem0", memory_servers.is_mem0, memory_servers.read_mem0),
     Format(issues.GITHUB, issues.is_github, issues.read_github),
 )
 """Formats of one JSON document."""
 
 FILES = (
-    Format(claude_mem.NAME, claude_mem.matches, claude_mem.read),
+    Format("a claude-mem database", claude_mem.matches, claude_mem.read),
     Format(tables.NAME, tables.matches, tables.read),
-    Format(mail.NAME, mail.matches, mail.read),
+    Format("a mailbox", mail.matches, mail.read),
     Format(messengers.SLACK, messengers.is_slack, messengers.read_slack),
 )
 """Formats that are told by the file itself."""
 TEXTS = (
-    Format(whatsapp.NAME, whatsapp.matches, whatsapp.read, single=whatsapp.SINGLE),
-    Format(specstory.NAME, specstory.matches, specstory.read),
-    Format(mail.MESSAGES, mail.is_message, mail.read_message, single=mail.SINGLE),
+    Format("WhatsApp chats", whatsapp.matches, whatsapp.read, single="a WhatsApp chat"),
+    Format("SpecStory sessions", specstory.matches, specstory.read),
+    Format("messages", mail.is_message, mail.read_message, single="a message"),
 )
 """Formats of files that may lie among notes."""

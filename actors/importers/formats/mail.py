@@ -25,9 +25,6 @@ from actors.importers.markup.hypertext import from_html
 from actors.importers.quotations import written
 from actors.importers.records import Broken, FormatError, Ignored, Options, Record, Skipped, memory, present
 
-NAME = "a mailbox"
-MESSAGES = "messages"
-SINGLE = "a message"
 SUFFIX = ".mbox"
 APPLES = "mbox"
 """The file of a mailbox that Apple Mail exports as a folder."""
@@ -195,7 +192,7 @@ def _message(message: EmailMessage, digest: str, file: Path, line: int, options:
 
 
 def _unwanted(message: EmailMessage, problems: list[str]) -> str | None:
-    """Return as what the program that kept a message has put it aside."""
+    """Return why the program that kept a message has put it aside; None if it hasn't."""
     with suppress(ValueError):
         if int(_header(message, "x-mozilla-status", problems), 16) & DELETED:
             return "deleted messages"

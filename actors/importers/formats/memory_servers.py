@@ -26,8 +26,6 @@ from actors.importers.records import (
 )
 from actors.runtime.types import JsonObject
 
-OFFICIAL = "a memory file of the official memory server"
-MEM0 = "an export of mem0"
 OBSERVED = "observation_of"
 CONCERNS = "concerns"
 KEPT_BY_MEM0 = {"id", "memory", "created_at", "user_id", "agent_id", "run_id", "actor_id", "role", "categories"}

@@ -13,7 +13,6 @@ from actors.importers.files import DAMAGED, document, is_packed, unpacked, unrea
 from actors.importers.records import Broken, Options, Record, Skipped, first_text, memory, moment, present, said
 from actors.runtime.types import JsonObject
 
-TELEGRAM: Final = "an export of Telegram"
 SLACK: Final = "an export of Slack"
 RESULT: Final = "result.json"
 USERS: Final = "users.json"

@@ -14,8 +14,6 @@ from typing import Final
 from actors.importers.files import HEAD, text
 from actors.importers.records import Broken, Options, Record, Skipped, memory
 
-NAME: Final = "WhatsApp chats"
-SINGLE: Final = "a WhatsApp chat"
 SUFFIX: Final = ".txt"
 PHONES: Final = "_chat"
 """The name of a chat in the archive of an iPhone, whose own name says with whom it was."""

@@ -169,7 +169,7 @@ class _Reader(HTMLParser):
 
 
 def _kind(tag: str) -> str | None:
-    """Return as what an open element counts."""
+    """Return the kind that an open element counts as; None for most."""
     if tag in _HIDDEN:
         return "hidden"
     return {"ul": "list", "ol": "list"}.get(tag, tag if tag in {"title", "pre", "blockquote"} else None)

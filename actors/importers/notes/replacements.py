@@ -87,7 +87,7 @@ def replacements(properties: Mapping[str, object], body: str, folder: str) -> It
 
 
 def superseded(old: UUID, by: UUID, file: Path) -> Item:
-    """Return that an imported memory took the place of another one."""
+    """Return the event by which an imported memory takes the place of another one."""
     event = {"type": "memory_superseded.1", "memory": str(old), "by": str(by), "rule": STATED}
     return Item(str(file), 0, {"event": event})
 

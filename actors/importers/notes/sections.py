@@ -64,7 +64,7 @@ class Section(msgspec.Struct, frozen=True):
         return SEPARATOR.join((*self.headings, *self.items))
 
     def under(self, title: str) -> str:
-        """Return its text below the title of the whole, unless its outermost heading has its words, and the path."""
+        """Return its text below its path, which begins with the title, unless the outermost heading has its words."""
         named = _words(title)
         is_said = bool(named and self.headings) and named <= _words(self.headings[0])
         headings = self.headings if self.is_continued else self.headings[:-1]
@@ -81,8 +81,8 @@ def sections(text: str, title: str = "", near: str | None = None) -> list[Sectio
     """Return the sections of Markdown in order, neighbouring short ones joined.
 
     A section begins at a heading, and the first one where the text does. One that is longer than `MOST_WHOLE` is
-    divided further. Sections of different dates are not joined, but for headings without text, and the `title` alone,
-    which the section under them begins with. A text that is not longer and whose headings name at most one date is a
+    divided further. Sections of different dates are not joined; but headings without text, and the `title` alone, are
+    the beginning of the section under them. A text that is not longer and whose headings name at most one date is a
     single section. Days without a year are those nearest to the date `near`.
     """
     divided = [*_divided(text.replace("\r", "\n"), title, near)]
@@ -125,17 +125,14 @@ def _divided(text: str, title: str, near: str | None) -> Iterator[Section]:
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     path: list[tuple[int, str]] = []
     begin = below = 0
-    for level, name, line, end in _headings(text):
+    for level, name, line, end in (*_headings(text), (0, "", len(starts) - 1, 0)):  # the last one is the end
         if before := text[starts[begin] : starts[line]].strip():
-            is_bare = before == title or not text[starts[below] : starts[line]].strip()
+            is_title = before == title and level > 0
             headings = tuple(one for _, one in path)
+            is_bare = is_title or not text[starts[below] : starts[line]].strip()
             yield Section(headings, before, is_bare=is_bare, date=date_in_headings(headings, near))
         path = [*(one for one in path if one[0] < level), (level, name)]
         begin, below = line, end
-    if rest := text[starts[begin] :].strip():
-        headings = tuple(one for _, one in path)
-        is_bare = not text[starts[below] :].strip()
-        yield Section(headings, rest, is_bare=is_bare, date=date_in_headings(headings, near))
 
 
 class _Cut(NamedTuple):

@@ -5,13 +5,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID, uuid4
 
 import pykka
 
 from actors.consolidator.clients import ActorClients
-from actors.consolidator.jobs import Sliced
 from actors.consolidator.messages import Consolidate, RunResult
 from actors.hub.composition import Hub, start_hub
 from actors.store.messages import Append, Describe, ReadStatus
@@ -33,7 +32,6 @@ LONG_AGO = NOW - timedelta(days=800)
 DECLARED = SpacesDeclared(
     profile="samples", spaces=tuple(SpaceModel(space.key, "sample", "", DIMENSIONS[space.key]) for space in SPACES)
 )
-T = TypeVar("T")
 
 
 def no_model(_latencies: Any) -> Any:
@@ -123,17 +121,6 @@ def asleep(folder: Path) -> Iterator[Night]:
 def wanted(mode: Mode = Mode.DEEP, **more: Any) -> Consolidate:
     """Return the wish for a run."""
     return Consolidate(mode=mode, **{"salience_threshold": 0.3, **more})
-
-
-def worked_off(work: Sliced[T]) -> tuple[int, T]:
-    """Go through all slices; return after how many it ended, and with what."""
-    slices = 0
-    while True:
-        try:
-            next(work)
-        except StopIteration as done:
-            return slices, done.value
-        slices += 1
 
 
 class Gate:

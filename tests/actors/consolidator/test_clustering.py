@@ -1,5 +1,4 @@
-from collections.abc import Generator
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,8 +7,7 @@ from hypothesis import strategies as st
 
 from actors.consolidator import clustering
 from actors.consolidator.clustering import MIN_COHERENCE, MIN_SIZE, Cluster, Vectors, cluster_vectors
-
-T = TypeVar("T")
+from tests.actors.slices import worked_off
 
 
 def unit(vectors: Any) -> Vectors:
@@ -25,19 +23,8 @@ def topics(*sizes: int, spread: float = 0.6, strangers: int = 0, seed: int = 0) 
     return unit(np.vstack([around + spread * away[: len(around)], away[len(around) :]]))
 
 
-def driven(work: Generator[Any, None, T]) -> tuple[T, int]:
-    """What comes of the work, and how many slices came before them."""
-    slices = 0
-    while True:
-        try:
-            next(work)
-        except StopIteration as finished:
-            return finished.value, slices
-        slices += 1
-
-
 def found(vectors: Vectors) -> tuple[Cluster, ...]:
-    return driven(cluster_vectors(vectors))[0]
+    return worked_off(cluster_vectors(vectors))[1]
 
 
 def groups(vectors: Vectors) -> list[set[int]]:
@@ -142,9 +129,9 @@ def test_clustering_does_not_change_the_vectors():
 
 def test_the_work_stops_between_slices_and_finds_the_same_however_long_they_are(monkeypatch: pytest.MonkeyPatch):
     vectors = topics(300, 200, 100, strangers=100)
-    whole, few = driven(cluster_vectors(vectors))
+    few, whole = worked_off(cluster_vectors(vectors))
     monkeypatch.setattr(clustering, "COMPARED_AT_ONCE", clustering.COMPARED_AT_ONCE // 10)
-    again, many = driven(cluster_vectors(vectors))
+    many, again = worked_off(cluster_vectors(vectors))
     assert [cluster.members for cluster in again] == [cluster.members for cluster in whole]
     assert [cluster.coherence for cluster in again] == pytest.approx([cluster.coherence for cluster in whole])
     assert many > few > 0

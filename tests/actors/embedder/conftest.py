@@ -1,8 +1,16 @@
-"""Models for tests of the full profile, saved once; nothing is fetched."""
+"""The packaged model, and models for tests of the full profile, saved once; nothing is fetched."""
 
 from pathlib import Path
 
 import pytest
+
+from actors.embedder.models.backbone import Backbone
+
+
+@pytest.fixture(scope="session")
+def backbone() -> Backbone:
+    """The packaged model."""
+    return Backbone.load()
 
 
 @pytest.fixture(scope="session")

@@ -1,10 +1,8 @@
 """The embedder as an actor: shared slices, failures that stay where they belong, a bounded inbox."""
 
-import shutil
 import threading
 import weakref
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +10,6 @@ import pytest
 from actors.embedder.actor import BoundedInbox, Embedder
 from actors.embedder.jobs import SLICE_TOKENS
 from actors.embedder.messages import Content, EmbedMemory, EmbedQuery, LoadModels
-from actors.embedder.models.backbone import Backbone, package_folder
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.faults import EmbeddingFault
 from actors.runtime.metrics import Latencies
@@ -125,17 +122,6 @@ def test_models_that_cannot_be_loaded_are_an_error_reply_and_the_actor_lives_on(
         with pytest.raises(EmbeddingFault, match="no weights"):
             embedder.ask(EmbedQuery(text="x", at=datetime.now(UTC), namespace="n"), timeout=PATIENCE)
     assert len(attempts) == 2
-
-
-def test_weights_with_a_wrong_hash_are_refused_by_name(tmp_path: Path) -> None:
-    folder = tmp_path / "model"
-    shutil.copytree(package_folder(), folder)
-    with (folder / "model.safetensors").open("r+b") as weights:
-        weights.seek(1_000_000)
-        weights.write(b"\x00\xff")
-    embedder = Embedder.start(lambda: Backbone.load(folder), Latencies())
-    with pytest.raises(EmbeddingFault, match=r"model\.safetensors has SHA-256"):
-        embedder.ask(LoadModels(), timeout=PATIENCE)
 
 
 def test_a_full_inbox_blocks_other_threads_but_never_the_actor_itself() -> None:

@@ -2,10 +2,12 @@
 
 import json
 import sqlite3
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid5
+from zipfile import ZipFile
 
 SESSIONS = UUID("9d1fd0b3-0f1a-5b62-8b0b-0d0c1f5f2a11")
 
@@ -18,11 +20,26 @@ OUTCOMES = (
 )
 
 
+def write_files(folder: Path, files: Mapping[str, Any]) -> None:
+    """Write files by their paths below a folder: texts as they are, other values as JSON."""
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
+
+
 def write_lines(file: Path, lines: list[Any]) -> Path:
     """Write values as JSON lines; texts as they are."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in lines), "utf-8")
     return file
+
+
+def zipped(folder: Path, prefix: str = "") -> Path:
+    """Pack the files of a folder into an archive beside it, each with a prefix before its path."""
+    with ZipFile(folder.with_suffix(".zip"), "w") as archive:
+        for file in sorted(folder.rglob("*.*")):
+            archive.write(file, prefix + file.relative_to(folder).as_posix())
+    return folder.with_suffix(".zip")
 
 
 def turn(session: str, number: int, cwd: str, role: str, content: Any, **more: Any) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
 
 import pytest
 
@@ -46,12 +45,7 @@ def test_an_export_in_several_files_is_imported_as_a_whole(tmp_path: Path, *, pa
     first = conversation("a", ("user", text("The goat is called Snorre."), "all"))
     second = conversation("b", ("user", text("The key hangs behind the door."), "all"))
     path = export(tmp_path / "export", json.dumps([first]), json.dumps([second, {"mapping": 3}]))
-    if packed:
-        with ZipFile(tmp_path / "export.zip", "w") as archive:
-            for file in path.iterdir():
-                archive.write(file, file.name)
-        path = tmp_path / "export.zip"
-    name, items, broken, _ = read(path)
+    name, items, broken, _ = read(samples.zipped(path) if packed else path)
     assert name == "a ChatGPT export"
     assert [(item["session"], item["content"]) for item in items] == [
         ("a", "The goat is called Snorre."),
@@ -114,13 +108,7 @@ def test_what_claude_ai_remembers_is_imported_beside_its_conversations(tmp_path:
     }
     (folder / "memories.json").write_text(json.dumps([known | {"account_uuid": "a"}]), "utf-8")
     (folder / "users.json").write_text('[{"uuid": "a"}]', "utf-8")
-    path = folder
-    if packed is not None:
-        with ZipFile(tmp_path / "export.zip", "w") as archive:
-            for file in sorted(folder.glob("*.json")):
-                archive.write(file, packed + file.name)
-        path = tmp_path / "export.zip"
-    _, items, broken, _ = read(path)
+    _, items, broken, _ = read(folder if packed is None else samples.zipped(folder, packed))
     assert broken == []
     remembered = [(item["content"], item["metadata"]) for item in items if item["tags"] == ["memory"]]
     assert remembered == [

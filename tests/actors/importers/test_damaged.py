@@ -139,10 +139,7 @@ def test_what_is_nested_too_deep_to_be_read_ends_no_import(tmp_path: Path) -> No
 def test_a_value_of_another_kind_than_slack_writes_ends_no_import(tmp_path: Path) -> None:
     rng = random.Random(1)
     for _ in range(DAMAGED):
-        changed = replaced(SLACK, rng)
-        for name, content in changed.items():
-            (tmp_path / name).parent.mkdir(exist_ok=True)
-            (tmp_path / name).write_text(json.dumps(content), "utf-8")
+        samples.write_files(tmp_path, {name: json.dumps(value) for name, value in replaced(SLACK, rng).items()})
         with suppress(Fault):
             read(tmp_path)
 

@@ -5,19 +5,16 @@ from typing import Any
 
 import pytest
 
-from actors.importers.recogniser import recognise
-from actors.importers.records import Item, Options, Skipped
+from tests.actors.importers.test_sources import read
 
 BLOCK = "60f57103-7fe8-4b83-b497-f3576672d30b"
 
 
 def imported(folder: Path) -> tuple[dict[str, dict[str, Any]], list[dict[str, Any]]]:
     """Return the notes of a folder by their titles, and the links."""
-    records = [*recognise(folder, Options(namespace="graph")).read()]
-    items: list[dict[str, Any]] = [one.value for one in records if isinstance(one, Item)]
-    return {one["metadata"]["title"]: one for one in items if "content" in one}, [
-        one for one in items if "event" in one
-    ]
+    _, items, _, _ = read(folder, namespace="graph")
+    links = [one for one in items if "event" in one]
+    return {one["metadata"]["title"]: one for one in items if "content" in one}, links
 
 
 def test_properties_of_a_page_are_those_of_the_note_and_what_the_program_keeps_of_blocks_is_left_out(
@@ -80,15 +77,13 @@ def test_a_line_that_is_no_property_stays(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize("text", ["-", "- \n", f"id:: {BLOCK}\n-\n"])
 def test_a_page_of_an_empty_block_is_empty(tmp_path: Path, text: str) -> None:
     (tmp_path / "2021_03_26.md").write_text(text)
-    (record,) = recognise(tmp_path, Options()).read()
-    assert record == Skipped("empty files")
+    assert read(tmp_path)[1:] == ([], [], {"empty files": 1})
 
 
 def test_what_programs_keep_in_a_text_for_themselves_is_in_none_of_its_sections(tmp_path: Path) -> None:
     said = " ".join(f"Plank {number} is sound." for number in range(100))
     (tmp_path / "Pier.md").write_text("".join(f"## Part {one} {{#part-{one}}}\n\n{said}\n\n" for one in "ab"))
     (tmp_path / "Log.md").write_text("".join(f"- {one}: {said}\n  id:: {BLOCK}\n" for one in "ab"))
-    records = recognise(tmp_path, Options()).read()
-    parts = [one.value for one in records if isinstance(one, Item) and "content" in one.value]
+    parts = read(tmp_path)[1]
     assert not any(mark in one["content"] for one in parts for mark in ("{#", "id::"))
     assert {one["metadata"]["division"]["heading"] for one in parts} >= {"Part a", "Part b"}

@@ -9,6 +9,7 @@ import pytest
 from actors.importers.markup.hypertext import from_html
 from actors.importers.markup.outlines import from_org, from_rst
 from actors.importers.records import origin
+from tests.actors.importers import samples
 from tests.actors.importers.test_sources import links, read
 from tests.sampling import sampled
 
@@ -163,12 +164,12 @@ def test_a_page_is_read_in_the_encoding_that_it_is_in(tmp_path: Path, data: byte
 
 
 def test_a_page_without_text_is_empty_and_a_torn_one_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
-    for name, body in {
+    pages = {
         "app.html": "<title>App</title><div id=root></div><script>start()</script>",
         "torn.html": "<h1>Plan</h1><p>Dig the pond<![foo <a href='x",
         "comment.html": "<p>Shown<!-- never closed <p>hidden",
-    }.items():
-        (tmp_path / name).write_text(body, "utf-8")
+    }
+    samples.write_files(tmp_path, pages)
     _, items, broken, skipped = read(tmp_path)
     assert [item["content"] for item in items] == [
         "comment\n\nShown",
@@ -305,18 +306,6 @@ def test_the_titles_of_restructuredtext_are_headings_by_their_first_use(tmp_path
 def test_odd_outlines_are_read_in_linear_time(text: str) -> None:
     for read_outline in (from_org, from_rst):
         check_linear(read_outline, text)
-
-
-def test_a_note_in_another_encoding_is_named_and_the_others_are_read(tmp_path: Path) -> None:
-    for name in ("a.org", "b.rst", "c.csv"):
-        (tmp_path / name).write_bytes(b"one\nK\xfcche")
-    (tmp_path / "d.md").write_text("Kept.", "utf-8")
-    _, items, broken, _ = read(tmp_path)
-    assert [item["content"] for item in items] == ["d\n\nKept."]
-    assert [(Path(one.file).name, one.line, one.reason) for one in broken] == [
-        ("a.org", 2, "not UTF-8: save the file as UTF-8, such as by iconv -f cp1252 -t utf-8 FILE"),
-        ("b.rst", 2, "not UTF-8: save the file as UTF-8, such as by iconv -f cp1252 -t utf-8 FILE"),
-    ], "a table is a source of its own"
 
 
 @pytest.mark.parametrize(

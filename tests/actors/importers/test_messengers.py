@@ -8,6 +8,7 @@ from zipfile import ZipFile
 import pytest
 
 from actors.importers.records import FormatError
+from tests.actors.importers import samples
 from tests.actors.importers.test_sources import read
 
 CHAT = {
@@ -96,15 +97,9 @@ def test_chats_of_telegram_that_have_one_name_are_sessions_of_their_own(tmp_path
 @pytest.mark.parametrize("packed", [None, "", "Workshop export/"], ids=["a folder", "an archive", "a packed folder"])
 def test_messages_of_slack_have_the_names_of_people_and_channels(tmp_path: Path, packed: str | None) -> None:
     path = tmp_path / "export"
-    for name, content in SLACK.items():
-        (path / name).parent.mkdir(parents=True, exist_ok=True)
-        (path / name).write_text(json.dumps(content), "utf-8")
-    (path / "general" / "2026-03-27.json").write_text('[\n{"type": "mess', "utf-8")
+    samples.write_files(path, SLACK | {"general/2026-03-27.json": '[\n{"type": "mess'})
     if packed is not None:
-        with ZipFile(tmp_path / "export.zip", "w") as archive:
-            for file in sorted(path.rglob("*.json")):
-                archive.write(file, packed + file.relative_to(path).as_posix())
-        path = tmp_path / "export.zip"
+        path = samples.zipped(path, packed)
     name, items, broken, skipped = read(path)
     assert name == "an export of Slack"
     assert [(item["session"], item["metadata"]["speaker"], item["content"]) for item in items] == [
@@ -136,9 +131,7 @@ def test_files_of_an_old_export_of_slack_come_with_what_was_said_of_them_alone(t
         {"type": "message", "text": text, "ts": f"17744688{n}.1"} | more
         for n, (text, more) in enumerate(texts.items(), 10)
     ]
-    for name, content in (SLACK | {"D1/2026-03-26.json": [], "general/2026-03-25.json": said}).items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(json.dumps(content), "utf-8")
+    samples.write_files(tmp_path, SLACK | {"D1/2026-03-26.json": [], "general/2026-03-25.json": said})
     _, items, broken, skipped = read(tmp_path)
     assert (broken, skipped) == ([], {})
     shown = "a plot of the weirs (https://x.slack.example/files/F1/plot.png)"

@@ -10,6 +10,7 @@ from actors.importers.notes.replacements import Replacement, replacements
 from actors.importers.recogniser import recognise
 from actors.importers.records import Item, Options
 from tests.actors.cli.conftest import run_json
+from tests.actors.importers import samples
 
 OLD, NEW = "docs/0007-queue", "docs/0012-topics"
 
@@ -111,9 +112,7 @@ def test_long_texts_are_read_in_linear_time(tmp_path: Path, text: str) -> None:
 
 def replaced(folder: Path, notes: dict[str, str]) -> set[tuple[str, str]]:
     """Write notes, and return which supersedes which, by the names of their files."""
-    for name, text in notes.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, "utf-8")
+    samples.write_files(folder, notes)
     items = [one.value for one in recognise(folder, Options()).read() if isinstance(one, Item)]
     paths = {item["id"]: Path(item["metadata"]["path"]).name for item in items if "content" in item}
     events = [item["event"] for item in items if item.get("event", {}).get("type") == "memory_superseded.1"]

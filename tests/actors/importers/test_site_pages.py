@@ -1,7 +1,6 @@
 """Notes that are pages of a site, as those of Hugo, Jekyll and MkDocs: what a page doesn't show is in no text."""
 
 from pathlib import Path
-from time import process_time
 from typing import Any
 
 import pytest
@@ -9,6 +8,7 @@ import pytest
 from actors.importers.notes.html_blocks import with_headings, without_hidden
 from actors.importers.recogniser import recognise
 from actors.importers.records import Ignored, Item, Options, Skipped
+from tests.actors.importers.test_markup import check_linear
 
 PARAGRAPH = "The sluice is opened by hand once the gauge stands above the second mark. " * 12
 """Some 900 characters."""
@@ -120,13 +120,7 @@ def test_a_script_that_is_no_block_or_never_ends_is_text(text: str) -> None:
     "piece", ["<script>\n", "<style>\n`", "<h1>\n", "<h2>a</h3>\n", "<!--\n<h2>\n", "<ul>\n\n", "- <h2>a\n"]
 )
 def test_html_that_is_never_closed_takes_no_longer_than_text(piece: str) -> None:
-    def seconds(count: int) -> float:
-        begun = process_time()
-        with_headings(without_hidden(piece * count)[0])
-        return process_time() - begun
-
-    shorter, longer = (min(seconds(count) for _ in range(3)) for count in (5_000, 20_000))
-    assert longer < 10 * max(shorter, 0.02)
+    check_linear(lambda text: with_headings(without_hidden(text)[0]), piece)
 
 
 @pytest.mark.parametrize(

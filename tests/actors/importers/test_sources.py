@@ -1,6 +1,5 @@
 """Each source is recognised and read with all its fields; what is left out, and what is broken, is reported."""
 
-import json
 import os
 import random
 import sqlite3
@@ -60,9 +59,7 @@ def links_of_notes(
     folder: Path, notes: dict[str, str]
 ) -> tuple[set[tuple[str, str]], tuple[list[Broken], Counter[str]]]:
     """Write notes by their paths; return the titles of the ends of their links, and what was broken or left out."""
-    for name, body in notes.items():
-        (file := folder / name).parent.mkdir(exist_ok=True)
-        file.write_text(body, "utf-8")
+    samples.write_files(folder, notes)
     _, items, broken, skipped = read(folder)
     titles = {item["content"]: item["metadata"]["title"] for item in items if "content" in item}
     return {(titles[source], titles[target]) for source, _, target in links(items)}, (broken, skipped)
@@ -365,7 +362,7 @@ def test_a_note_that_says_its_title_alone_is_empty(tmp_path: Path) -> None:
 
 
 def test_an_empty_note_is_no_memory_and_links_to_it_are_left_out(tmp_path: Path) -> None:
-    for name, body in {
+    notes = {
         "nothing.md": "",
         "blank.txt": " \n\n",
         "template.md": "---\ntags: [daily]\ncreated: 2026-02-03\naliases: []\n---\n\n",
@@ -373,8 +370,8 @@ def test_an_empty_note_is_no_memory_and_links_to_it_are_left_out(tmp_path: Path)
         "todo.md": "See [[nothing]] and [[Ilse]].\n",
         "trip.md": "![[ferry.png]] and [[timetable.pdf|the times]] of [[Hven]] and [[v1.2]].\n",
         "work.md": "See [[main.py]], [[cmd/main.go]] and [[Ask Dr. Lund]].\n",
-    }.items():
-        (tmp_path / name).write_text(body, "utf-8")
+    }
+    samples.write_files(tmp_path, notes)
     _, items, broken, skipped = read(tmp_path)
     assert [(item["content"], item["metadata"].get("phone")) for item in items if "content" in item] == [
         ("Ilse\n\nphone: 555 0199", "555 0199"),
@@ -525,14 +522,13 @@ def test_the_data_of_a_drawing_is_left_out_and_its_texts_stay(tmp_path: Path, st
 
 
 def test_a_link_to_a_file_is_looked_up_as_it_is_and_drawn_once_beside_a_wikilink(tmp_path: Path) -> None:
-    (tmp_path / "sub").mkdir()
-    for name, body in {
-        "C": "A language.",
-        "C#": "Another one.",
-        "a": "[c](<C%23.md>) [[sub/b]] [[b|that]] [[B#Top]] [b](sub/b.md)",
-        "sub/b": "- uses [[C]]\n- [[C|it]]\n- follows [[c#old]]\n- uses [[c]]\n\nSee [c](../C.md).",
-    }.items():
-        (tmp_path / f"{name}.md").write_text(f"{body}\n", "utf-8")
+    notes = {
+        "C.md": "A language.\n",
+        "C#.md": "Another one.\n",
+        "a.md": "[c](<C%23.md>) [[sub/b]] [[b|that]] [[B#Top]] [b](sub/b.md)\n",
+        "sub/b.md": "- uses [[C]]\n- [[C|it]]\n- follows [[c#old]]\n- uses [[c]]\n\nSee [c](../C.md).\n",
+    }
+    samples.write_files(tmp_path, notes)
     items = read(tmp_path)[1]
     drawn = Counter((source[0], relation, target.split("\n")[0]) for source, relation, target in links(items))
     assert drawn == {
@@ -633,9 +629,7 @@ def test_text_marked_as_utf_16_is_read(tmp_path: Path) -> None:
 def test_the_front_page_of_a_folder_is_called_by_its_first_heading_or_its_folder(tmp_path: Path) -> None:
     texts = {"06/index.md": "## Week 06\n\nThe dam held.", "07/_index.md": "The dam broke.", "index.md": "All weeks."}
     texts["08/index.md"] = "## Dam\n\nIt held.\n\n## Mill\n\nIt broke."
-    for name, text in texts.items():
-        (file := tmp_path / name).parent.mkdir(exist_ok=True)
-        file.write_text(text, "utf-8")
+    samples.write_files(tmp_path, texts)
     assert {one["content"]: one["metadata"]["title"] for one in read(tmp_path)[1]} == {
         "## Week 06\n\nThe dam held.": "Week 06",
         "07\n\nThe dam broke.": "07",
@@ -664,12 +658,9 @@ def test_notes_of_installed_packages_are_none_of_a_project(tmp_path: Path) -> No
     ],
 )
 def test_templates_of_a_vault_are_no_notes(tmp_path: Path, settings: str, key: str, folder: Any, left_out: int) -> None:
-    for name in ("Ferry", "Extras/Tides", "Extras/Templates/Day", "Extras/Templates/deeper/Person"):
-        note = tmp_path / f"{name}.md"
-        note.parent.mkdir(parents=True, exist_ok=True)
-        note.write_text(f"What {name} holds on {{{{date}}}}.\n")
-    (file := tmp_path / ".obsidian" / settings).parent.mkdir(parents=True)
-    file.write_text(json.dumps({key: folder}))
+    names = ("Ferry", "Extras/Tides", "Extras/Templates/Day", "Extras/Templates/deeper/Person")
+    notes = {f"{name}.md": f"What {name} holds on {{{{date}}}}.\n" for name in names}
+    samples.write_files(tmp_path, notes | {f".obsidian/{settings}": {key: folder}})
     _, items, broken, skipped = read(tmp_path)
     assert len(items) == 4 - left_out
     assert skipped["templates of notes"] == left_out
@@ -696,14 +687,13 @@ def test_pipes_and_devices_are_refused_and_left_out_of_folders(tmp_path: Path) -
 
 
 def test_templates_that_two_settings_name_are_counted_once(tmp_path: Path) -> None:
-    for name, text in {
+    vault = {
         "Ferry.md": "It leaves at seven.",
         "Templates/Day.md": "{{date}}",
-        ".obsidian/templates.json": '{"folder": "Templates"}',
-        ".obsidian/plugins/templater-obsidian/data.json": '{"templates_folder": "Templates"}',
-    }.items():
-        (file := tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
+        ".obsidian/templates.json": {"folder": "Templates"},
+        ".obsidian/plugins/templater-obsidian/data.json": {"templates_folder": "Templates"},
+    }
+    samples.write_files(tmp_path, vault)
     assert read(tmp_path)[3] == {"templates of notes": 1}
 
 
@@ -728,11 +718,7 @@ def test_a_link_to_a_note_of_the_same_folder_is_no_second_note(tmp_path: Path) -
 @pytest.mark.parametrize("packed", [False, True])
 def test_chatgpts_shown_branch_is_imported_from_a_file_or_its_archive(tmp_path: Path, *, packed: bool) -> None:
     file = samples.chatgpt(tmp_path / "conversations.json")
-    if packed:
-        with ZipFile(tmp_path / "export.zip", "w") as archive:
-            archive.write(file, "conversations.json")
-        file = tmp_path / "export.zip"
-    _, items, broken, skipped = read(file)
+    _, items, broken, skipped = read(samples.zipped(tmp_path) if packed else file)
     assert [(one["content"], one["metadata"]["speaker"]) for one in items] == [
         ("Name a hardy herb.", "user"),
         ("Thyme survives frost.", "assistant"),
@@ -754,96 +740,62 @@ def test_claude_ais_turns_and_attached_texts_are_imported(tmp_path: Path) -> Non
     assert skipped == {"files without text": 1}
 
 
-def unknown_text(folder: Path) -> Path:
-    return samples.write_lines(folder / "x.jsonl", [{"neither": 1}])
-
-
-def half_a_document(folder: Path) -> Path:
-    file = folder / "chat.json"
-    file.write_text('[\n{"mapping": {}},\n', "utf-8")
-    return file
-
-
-def other_database(folder: Path) -> Path:
-    with closing(sqlite3.connect(folder / "other.db")) as database:
+def other_database(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as database:
         database.execute("CREATE TABLE t (a)")
         database.commit()
-    return folder / "other.db"
 
 
-def empty_folder(folder: Path) -> Path:
-    return folder
-
-
-def folder_of_a_table(folder: Path) -> Path:
-    (folder / "books.csv").write_text("text\na\n", "utf-8")
-    return folder
-
-
-def folder_of_a_mailbox(folder: Path) -> Path:
-    (folder / "inbox.mbox").write_text("From a\n\nHello.\n", "utf-8")
-    return folder
-
-
-def scan(folder: Path) -> Path:
-    (folder / "scan.PDF").write_bytes(b"%PDF-1.7\n%\xe2\xe3")
-    return folder / "scan.PDF"
-
-
-def folder_of_scans(folder: Path) -> Path:
-    return scan(folder).parent
-
-
-def other_archive(folder: Path) -> Path:
-    with ZipFile(folder / "pages.zip", "w") as archive:
+def other_archive(file: Path) -> None:
+    with ZipFile(file, "w") as archive:
         archive.writestr("Pages/Garden.md", "The beds are dug.")
-    return folder / "pages.zip"
 
 
-def huge(file: Path) -> Path:
+def huge(file: Path) -> None:
     with file.open("wb") as sparse:
         sparse.truncate(MAX_TEXT + 1)
-    return file
-
-
-def huge_note(folder: Path) -> Path:
-    return huge(folder / "note.md")
-
-
-def huge_table(folder: Path) -> Path:
-    return huge(folder / "table.csv")
-
-
-def latin_note(folder: Path) -> Path:
-    file = folder / "note.md"
-    file.write_bytes(b"one\ntwo\nK\xfcche")
-    return file
 
 
 @pytest.mark.parametrize(
-    ("make", "words"),
+    ("name", "content", "words"),
     [
-        (unknown_text, "line 1: unknown format"),
-        (half_a_document, "line 2: not JSON"),
-        (other_database, "without the tables of claude-mem"),
-        (empty_folder, "nothing to import"),
-        (folder_of_a_table, "imported by itself, not by its folder: name"),
-        (folder_of_a_mailbox, "imported by itself, not by its folder: name"),
-        (scan, "PDF isn't read: pdftotext FILE.pdf writes a text that is; nothing was imported"),
-        (folder_of_scans, "scan.PDF: PDF isn't read: pdftotext FILE.pdf writes a text that is"),
-        (
-            other_archive,
-            "pages.zip: not an export: no conversations.json in the archive: unpack it and import its folder",
-        ),
-        (huge_note, "more than 128 MB: split it into several"),
-        (huge_table, "more than 128 MB: split it into several"),
-        (latin_note, "line 3: not UTF-8"),
+        ("x.jsonl", b'{"neither": 1}\n', "line 1: unknown format"),
+        ("chat.json", b'[\n{"mapping": {}},\n', "line 2: not JSON"),
+        ("other.db", other_database, "without the tables of claude-mem"),
+        ("scan.PDF", b"%PDF-1.7\n", "PDF isn't read: pdftotext FILE.pdf writes a text that is; nothing was imported"),
+        ("pages.zip", other_archive, "not an export: no conversations.json in the archive: unpack it and import its"),
+        ("note.md", huge, "more than 128 MB: split it into several"),
+        ("table.csv", huge, "more than 128 MB: split it into several"),
+        ("note.md", b"one\ntwo\nK\xfcche", "line 3: not UTF-8"),
     ],
 )
 def test_a_source_that_cant_be_read_is_refused_by_file_and_line(
-    tmp_path: Path, make: Callable[[Path], Path], words: str
+    tmp_path: Path, name: str, content: bytes | Callable[[Path], None], words: str
 ) -> None:
-    path = make(tmp_path)
+    path = tmp_path / name
+    path.write_bytes(content) if isinstance(content, bytes) else content(path)
+    check_refused(path, words)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        (None, "nothing to import"),
+        ("books.csv", "imported by itself, not by its folder: name"),
+        ("inbox.mbox", "imported by itself, not by its folder: name"),
+        ("scan.PDF", "scan.PDF: PDF isn't read: pdftotext FILE.pdf writes a text that is"),
+    ],
+)
+def test_a_folder_in_which_nothing_is_read_is_refused_by_what_it_holds(
+    tmp_path: Path, name: str | None, words: str
+) -> None:
+    if name:
+        (tmp_path / name).touch()
+    check_refused(tmp_path, words)
+
+
+def check_refused(path: Path, words: str) -> None:
+    """Check that a source is refused in a sentence with these words and its path."""
     with pytest.raises(FormatError) as refused:
         list(recognise(path, Options()).read())
     assert words in str(refused.value)

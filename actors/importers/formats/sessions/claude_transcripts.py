@@ -19,8 +19,8 @@ NAME = "Claude Code transcripts"
 SIDE_FOLDERS = ("subagents", "tool-results")
 """Folders beside a session that hold no session."""
 TURNS = {"user", "assistant"}
-TITLES = {"summary": "summary", "custom-title": "customTitle", "ai-title": "aiTitle"}
-"""Types of lines that name the session, and the field of the name."""
+TITLES = {"summary", "custom-title", "ai-title"}
+"""Types of lines that name the session."""
 
 MARKUP = re.compile(
     r"<(system-reminder|command-name|command-message|command-args|local-command-stdout|local-command-stderr|"

@@ -14,8 +14,6 @@ from actors.importers.files import lines
 from actors.importers.records import Broken, Options, Record, Skipped, first_text, memory, moment, present, said, texts
 from actors.runtime.types import JsonObject
 
-NAME = "Codex sessions"
-
 TIMED = 7
 """The version of UUIDs that begin with a time, as Codex gives them to sessions and turns."""
 

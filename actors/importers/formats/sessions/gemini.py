@@ -100,10 +100,8 @@ def _turns(session: _Session, file: Path, options: Options) -> Iterator[Record]:
     own = f"gemini-{session.project_hash[:8]}" if session.project_hash else None
     about = {"namespace": options.namespace_of(folder) or own, "session": session.session_id}
     for number, message in enumerate(session.messages):
-        for _call in message.tool_calls:
-            yield Skipped("tool calls and results")
-        for _thought in message.thoughts:
-            yield Skipped("thinking")
+        yield from [Skipped("tool calls and results")] * len(message.tool_calls)
+        yield from [Skipped("thinking")] * len(message.thoughts)
         if message.type not in {"user", "gemini"}:
             yield Skipped("messages of the program")
             continue

@@ -229,7 +229,7 @@ async def test_a_store_of_earlier_definitions_opens_finds_its_memories_and_takes
         msgspec.structs.replace(model, model="before", sha256=(*model.succeeds, model.sha256)[0], succeeds=())
         for model in profile.models
     )
-    before = SpacesDeclared(profile=profile.name, spaces=spaces)
+    before = SpacesDeclared(profile="embedded", spaces=spaces)
     assert sum(bool(model.succeeds) for model in profile.models) == 4
     log = Lasting()
     log.append([Draft(id=uuid4(), at=SPRING, event=before, actor="store", correlation_id=uuid4())])
@@ -239,13 +239,13 @@ async def test_a_store_of_earlier_definitions_opens_finds_its_memories_and_takes
                 await stored(agent, content)
             assert (await agent.call("search_graph", query="nesting birds"))["results"][0]["content"] == PANTRY[3]
     declared = [envelope.event for envelope in log.read() if isinstance(envelope.event, SpacesDeclared)]
-    assert declared == [before, SpacesDeclared(profile=profile.name, spaces=profile.models)]
+    assert declared == [before, SpacesDeclared(profile="embedded", spaces=profile.models)]
     with start(log) as hub:
         async with connect(Context(hub)) as agent:
             assert (await agent.call("search_graph", query="nesting birds"))["results"][0]["content"] == PANTRY[3]
     strange = msgspec.structs.replace(spaces[0], sha256="0" * 64)
     other = Lasting()
-    event = SpacesDeclared(profile=profile.name, spaces=(strange, *spaces[1:]))
+    event = SpacesDeclared(profile="embedded", spaces=(strange, *spaces[1:]))
     other.append([Draft(id=uuid4(), at=SPRING, event=event, actor="store", correlation_id=uuid4())])
     with start(other) as hub:
         async with connect(Context(hub)) as agent:

@@ -94,7 +94,7 @@ def corpus(profile: EmbeddedProfile) -> Corpus:
 
     profile.latencies = Latencies()
     memories = [embedded(text, NOON + timedelta(hours=float(rng.uniform(0, 1_440)))) for text in docstrings()]
-    declared = SpacesDeclared(profile=profile.name, spaces=profile.models)
+    declared = SpacesDeclared(profile="embedded", spaces=profile.models)
     atlas = Atlas.of(declared)
     for envelope in history(declared, *memories):
         atlas.apply(envelope)

@@ -3,14 +3,14 @@
 from uuid import UUID
 
 from actors.comparator.messages import MeasurePurposes
-from actors.consolidator.goals.drift import Drift
 from actors.consolidator.goals.manager import LATEST, GoalManager
 from actors.consolidator.messages import FindGoals, GoalDiscovery, MeasureDrift
 from events import vocabulary as ev
 from events.fingerprint import Fingerprint
 from events.vocabulary.values import DriftLevel
 from tests.actors.comparator.similar_memories import KEYS, like
-from tests.actors.consolidator.asleep import Night, worked_off
+from tests.actors.consolidator.asleep import Night
+from tests.actors.slices import worked_off
 from tests.events.samples import random_fingerprint
 from tests.projections.sleeps import goal
 
@@ -69,15 +69,6 @@ def test_a_level_of_drift_is_recorded_once_and_only_for_the_latest_hundred(night
     (noted,) = night.envelopes(ev.DriftDetected)
     assert noted.event.level is first.current.level is not DriftLevel.NONE
     assert len(first.recorded) == len(again.recorded) == 1
-
-
-def test_drift_says_what_it_measured(night: Night):
-    harbour = about(night, HARBOUR, "harbour", 9)
-    choose(night, harbour)
-    report = GoalManager(night.clients).measure_drift("default", 4)
-    assert report is not None
-    assert isinstance(report.current, Drift)
-    assert (report.star, report.current.memories) == (STAR, 4)
 
 
 def test_drift_is_measured_again_only_after_something_has_changed(night: Night):

@@ -18,7 +18,8 @@ from actors.consolidator.goals.survey import (
 from events.vocabulary import ClustersFormed, GoalDiscovered, MemoryErased, MemoryForgotten
 from events.vocabulary.values import GoalLevel
 from tests.actors.comparator.similar_memories import KEYS, like
-from tests.actors.consolidator.asleep import Night, worked_off
+from tests.actors.consolidator.asleep import Night
+from tests.actors.slices import worked_off
 from tests.events.samples import random_fingerprint
 from tests.projections.sleeps import goal
 

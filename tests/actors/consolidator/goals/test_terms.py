@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from actors.consolidator.goals.speakers import SLICE_CHARACTERS
 from actors.consolidator.goals.terms import MIN_HOLDERS, Topic, extract_topics, index_terms
-from tests.actors.consolidator.asleep import worked_off
+from tests.actors.slices import worked_off
 
 COUNSELING = [
     "Caroline: I want to become a counselor and work in mental health.",

@@ -2,27 +2,19 @@
 
 from uuid import UUID
 
+import msgspec
+
 from actors.consolidator.goals.survey import Survey
 from actors.consolidator.runs.dream import patterns_of
 from events.vocabulary import GoalDiscovered
-from events.vocabulary.values import GoalLevel
+from tests.projections import sleeps
 
 RUN = UUID(int=99)
 
 
 def goal(members: int, confidence: float = 0.7) -> GoalDiscovered:
-    return GoalDiscovered(
-        goal=UUID(int=1_000 + members),
-        namespace="n",
-        level=GoalLevel.TACTICAL,
-        description="garden, tomato",
-        terms=("garden", "tomato"),
-        members=tuple(UUID(int=number + 1) for number in range(members)),
-        centrality=(0.8,) * members,
-        coherence=0.8,
-        confidence=confidence,
-        spaces=("e1_semantic",),
-    )
+    found = sleeps.goal(UUID(int=1_000 + members), tuple(UUID(int=number + 1) for number in range(members)))
+    return msgspec.structs.replace(found, confidence=confidence)
 
 
 def test_a_pattern_says_what_the_goal_says_under_an_id_of_its_own():

@@ -18,7 +18,8 @@ from actors.runtime.actor import Actor
 from events import vocabulary as ev
 from events.vocabulary.values import Counts, Mode, Outcome, Trigger
 from projections.projection import MemoryState
-from tests.actors.consolidator.asleep import BOUND, NOW, Night, asleep, wanted, worked_off
+from tests.actors.consolidator.asleep import BOUND, NOW, Night, asleep, wanted
+from tests.actors.slices import worked_off
 
 
 class Faltering(Actor):

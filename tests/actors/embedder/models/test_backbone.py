@@ -70,15 +70,6 @@ def test_every_token_state_is_that_of_transformers_in_a_batch_of_mixed_lengths(
         assert cosine(ours.middle, theirs[MIDDLE].mean(axis=0)) > 0.9999
 
 
-def test_the_pooled_vector_is_that_of_sentence_transformers(backbone: Backbone, rows: list[Any]):
-    from sentence_transformers import SentenceTransformer
-
-    theirs = SentenceTransformer(str(package_folder()), device="cpu", local_files_only=True).encode(list(TEXTS[:3]))
-    ours = pool(backbone.forward(rows[:3]))
-    assert cosine(ours, theirs).min() > 0.9999
-    np.testing.assert_allclose(np.linalg.norm(ours, axis=1), 1, atol=1e-5)
-
-
 @pytest.mark.skipif("bfloat16" not in supported_precisions(), reason="the processor has no bfloat16")
 def test_bfloat16_changes_a_sentence_vector_by_little(backbone: Backbone, rows: list[Any]):
     half = Backbone.load(precision="bfloat16")

@@ -11,6 +11,7 @@ from actors.embedder.models.full_models import MODELS, FullModels
 from actors.embedder.models.sentence_model import ModelUnavailableError, folder_sha256
 from events.fingerprint import Dense, Directed, Embedding, Sparse, Tokens
 from tests.actors.embedder.tiny_models import LIMIT
+from tests.actors.slices import worked_off
 
 pytestmark = pytest.mark.usefixtures("offline")
 
@@ -22,16 +23,7 @@ def models(sources: dict[str, Path]):
 
 def embed(models: FullModels, text: str, *, is_query: bool = False) -> dict[str, Embedding]:
     """Embed a text in all nine spaces."""
-
-    def one(key: str) -> Embedding:
-        work = models.embed(key, text, is_query=is_query)
-        while True:
-            try:
-                next(work)
-            except StopIteration as done:
-                return done.value[0]
-
-    return {key: one(key) for key in MODELS}
+    return {key: worked_off(models.embed(key, text, is_query=is_query))[1][0] for key in MODELS}
 
 
 def test_all_nine_parts_are_made_in_the_dimensions_that_are_declared(models: FullModels):

@@ -26,6 +26,7 @@ from events.storage.duckdb_log import DuckDBLog
 from events.vocabulary import MemoryStored, SpacesDeclared
 from tests.acceptance.conftest import COMMAND, PATIENCE
 from tests.actors.conftest import reembedded, search, store
+from tests.actors.embedder.models.test_backbone import cosine
 
 pytestmark = pytest.mark.usefixtures("offline")
 
@@ -53,26 +54,22 @@ def tiny(sources: dict[str, Path]) -> Path:
     return sources["e1_semantic"]
 
 
-def cosines(a: Any, b: Any) -> Any:
-    return (a * b).sum(-1) / np.linalg.norm(a, axis=-1) / np.linalg.norm(b, axis=-1)
-
-
 def test_the_packaged_model_gives_the_same_vectors_and_token_states_as_the_fast_path(
     packaged: SentenceModel, fast: Backbone
 ) -> None:
     rows = [fast.tokenize(text).ids for text in TEXTS]
     for window, row, states in zip(packaged.encode(TEXTS, is_query=False), rows, fast.forward(rows), strict=True):
-        assert cosines(window.vector, pool([states])[0]) > 0.999
+        assert cosine(window.vector, pool([states])[0]) > 0.9999
         assert window.pieces.tolist() == row.tolist()
-        assert cosines(window.states, states[1:-1]).min() > 0.999
+        assert cosine(window.states, states[1:-1]).min() > 0.999
 
 
 def test_the_packaged_model_on_a_device_gives_the_same_states_as_the_graph(fast: Backbone) -> None:
     rows = [fast.tokenize(text).ids for text in (*TEXTS, "The harbour was full of small boats. " * 20)]
     on_device = Backbone.load(device="cpu")
     for one, other in zip(fast.encode(rows), on_device.encode(rows), strict=True):
-        assert cosines(one.last, other.last).min() > 0.9999
-        assert cosines(one.middle, other.middle) > 0.9999
+        assert cosine(one.last, other.last).min() > 0.9999
+        assert cosine(one.middle, other.middle) > 0.9999
     np.testing.assert_allclose(fast.input_embeddings(rows[0]), on_device.input_embeddings(rows[0]))
 
 
@@ -90,8 +87,8 @@ def test_a_fixed_projection_keeps_inner_products_and_narrow_states_as_they_are()
     states[1] = states[0] + 0.1 * states[1]
     small = states @ projection(768)
     assert small.shape == (200, 128)
-    assert cosines(small[0], small[1]) > 0.97
-    assert abs(cosines(small[2:100], small[100:198]).mean()) < 0.05
+    assert cosine(small[0], small[1]) > 0.97
+    assert abs(cosine(small[2:100], small[100:198]).mean()) < 0.05
     assert (projection(768) == projection(768)).all()
     assert (states[:, :30] @ projection(30) == states[:, :30]).all()
     assert projection(33).shape == (33, 34), "E12 packs pairs of entries"
@@ -268,7 +265,7 @@ def test_weights_in_float16_are_computed_in_float32_on_a_processor(tiny: Path, t
     half = SentenceModel(str(model), device="cpu")
     assert str(half._encoder.dtype) == "torch.float32"
     (one,), (other,) = (each.encode(["words"], is_query=False) for each in (half, SentenceModel(str(tiny))))
-    assert cosines(one.vector, other.vector) > 0.999
+    assert cosine(one.vector, other.vector) > 0.999
 
 
 def test_weights_that_are_missing_and_not_used_do_not_matter(tiny: Path, tmp_path: Path) -> None:

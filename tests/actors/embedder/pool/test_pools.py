@@ -113,6 +113,7 @@ class FakePool:
     def __init__(self, lost: int = 0) -> None:
         self.lost = lost
         self.submitted: list[Batch] = []
+        self.closed = False
 
     def submit(self, batch: Batch) -> Future[Embedded]:
         self.submitted.append(batch)
@@ -125,7 +126,7 @@ class FakePool:
         return answer
 
     def close(self) -> None:
-        """Do nothing."""
+        self.closed = True
 
 
 def numbered(read: list[int]) -> Iterator[Batch]:

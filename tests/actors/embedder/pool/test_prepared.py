@@ -1,35 +1,15 @@
 """The pool of a bulk embedding embeds ahead of the hub."""
 
-from concurrent.futures import Future
-
 import pytest
 
 from actors.embedder.pool.prepared import BulkEmbedding
-from actors.embedder.pool.worker import Batch, Embedded, EmbeddingPool
+from actors.embedder.pool.worker import EmbeddingPool
 from actors.runtime.faults import EmbeddingFault
-
-
-class Pool:
-    """Answers at once."""
-
-    workers = 2
-
-    def __init__(self) -> None:
-        self.submitted: list[Batch] = []
-        self.closed = False
-
-    def submit(self, batch: Batch) -> Future[Embedded]:
-        self.submitted.append(batch)
-        answer: Future[Embedded] = Future()
-        answer.set_result([])
-        return answer
-
-    def close(self) -> None:
-        self.closed = True
+from tests.actors.embedder.pool.test_pools import FakePool
 
 
 def test_a_pool_loads_its_models_before_the_first_batch_and_ends_after_the_last() -> None:
-    pool = Pool()
+    pool = FakePool()
     with BulkEmbedding(lambda _: pool) as bulk:
         bulk.start()
         assert pool.submitted == [(), ()], "one for each worker"

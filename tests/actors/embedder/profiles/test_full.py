@@ -1,6 +1,5 @@
 """The full profile as a store uses it, with tiny models of random weights: nothing here is about what it finds."""
 
-import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -11,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from actors.api.context import Context
 from actors.api.operations.administration.maintenance import store_status
@@ -31,7 +29,8 @@ from events.vocabulary import SpacesDeclared
 from events.vocabulary.values import Modality
 from projections.memories.sessions import Sessions
 from tests.actors.conftest import search, store
-from tests.actors.embedder.tiny_clip import COLOURS
+from tests.actors.embedder.profiles.test_image_space import file_of
+from tests.actors.slices import worked_off
 
 pytestmark = pytest.mark.usefixtures("offline")
 
@@ -50,20 +49,13 @@ def embed(full: FullProfile, content: str, sessions: Sessions, **more: Any) -> t
         name: more.pop(name) for name in ("modality", "created_at", "image") if name in more
     }
     wanted: dict[str, Any] = {"namespace": "n", "content": Content(content, **text)} | more
-    plan = plan_memory(full, EmbedMemory(**wanted), sessions)
-    pauses = 0
-    while True:
-        try:
-            paused = next(plan)
-            assert not paused
-            pauses += paused is not None  # None waits for the turn before it, and there is none
-        except StopIteration as done:
-            return done.value, pauses
+    slices, memory = worked_off(plan_memory(full, EmbedMemory(**wanted), sessions))
+    return memory, slices - 1  # the last pause waits for the turn before it, and there is none
 
 
 @contextmanager
-def on(folder: Path, profile: FullProfile | EmbeddedProfile) -> Iterator[Context]:
-    with start_hub(DuckDBLog(folder), folder, lambda _: profile, ModelProfile(profile.name)) as hub:
+def on(folder: Path, name: ModelProfile, profile: FullProfile | EmbeddedProfile) -> Iterator[Context]:
+    with start_hub(DuckDBLog(folder), folder, lambda _: profile, name) as hub:
         yield Context(hub)
 
 
@@ -109,12 +101,10 @@ async def test_a_store_refuses_the_other_profile_and_names_the_command_that_re_e
     full: FullProfile, profile: EmbeddedProfile, tmp_path: Path, first: ModelProfile
 ) -> None:
     profiles = {ModelProfile.EMBEDDED: profile, ModelProfile.FULL: full}
-    mine = profiles.pop(first)
-    (other,) = profiles.values()
-    with on(tmp_path, mine) as context:
+    with on(tmp_path, first, profiles.pop(first)) as context:
         await store(context, FOX)
-    with on(tmp_path, other) as context:
-        with pytest.raises(StorageFault, match=f"profile '{mine.name}'.*context-graph reembed") as refusal:
+    with on(tmp_path, *profiles.popitem()) as context:
+        with pytest.raises(StorageFault, match=f"profile '{first}'.*context-graph reembed") as refusal:
             await search(context, FOX)
         assert refusal.value.data["spaces"] == list(MODELS), "the four formulas are the same in both"
         assert (await store_status(context))["memories"]["live"] == 1
@@ -162,13 +152,11 @@ def test_an_image_is_refused_with_an_explanation(full: FullProfile) -> None:
 
 
 def test_an_image_is_read_by_a_model_of_texts_and_images_in_e10_alone(sources: dict[str, Path], clip: Path) -> None:
-    file = io.BytesIO()
-    Image.new("RGB", (40, 20), COLOURS["red"]).save(file, "PNG")
     with_clip = FullProfile(FullModels({**sources, "e10_multimodal": clip}, "cpu"), Latencies())
     text = embed(with_clip, "the red one", Sessions())[0]
-    image = embed(with_clip, "the red one", Sessions(), modality=Modality.IMAGE, image=file.getvalue())[0]
+    image = embed(with_clip, "the red one", Sessions(), modality=Modality.IMAGE, image=file_of("red"))[0]
     keys = {space.key for space in SPACES if text.fingerprint[space.key] != image.fingerprint[space.key]}
     assert keys == {"e10_multimodal"}
     assert image.image is not None
-    assert (image.image.media_type, image.image.width, image.image.height) == ("image/png", 40, 20)
+    assert (image.image.media_type, image.image.width, image.image.height) == ("image/png", 48, 24)
     assert text.fingerprint["e10_multimodal"].array @ image.fingerprint["e10_multimodal"].array > 0.8

@@ -63,10 +63,14 @@ def opened(clip: Path, tmp_path: Path) -> Open:
     return by_name
 
 
-def file_of(colour: str, form: str = "PNG", side: int = 48) -> bytes:
+def saved(picture: Image.Image, form: str, **options: Any) -> bytes:
     file = io.BytesIO()
-    Image.new("RGB", (side, side // 2), COLOURS[colour]).save(file, form)
+    picture.save(file, form, **options)
     return file.getvalue()
+
+
+def file_of(colour: str, form: str = "PNG", side: int = 48) -> bytes:
+    return saved(Image.new("RGB", (side, side // 2), COLOURS[colour]), form)
 
 
 def uri(content: bytes, media_type: str = "image/png") -> str:
@@ -199,8 +203,7 @@ async def test_what_is_no_image_is_refused_by_name_and_leaves_nothing(opened: Op
     (tmp_path / "notes.png").write_text("not an image")
     (tmp_path / "large.png").write_bytes(file_of("red") + bytes(11 << 20))
     os.mkfifo(tmp_path / "pipe.png")
-    wide = io.BytesIO()
-    Image.new("1", (MAX_PIXELS // 1_000, 1_001)).save(wide, "PNG")
+    wide = Image.new("1", (MAX_PIXELS // 1_000, 1_001))
     cases = {
         str(tmp_path / "notes.png"): "not an image of a known type",
         str(tmp_path / "large.png"): "more than 10,485,760 bytes",
@@ -217,7 +220,7 @@ async def test_what_is_no_image_is_refused_by_name_and_leaves_nothing(opened: Op
         uri(file_of("red", "BMP")): "not an image of a known type",
         uri(file_of("red", side=400)[:-200]): "damaged",
         uri(bomb()): "pixels",
-        uri(wide.getvalue()): "pixels",
+        uri(saved(wide, "PNG")): "pixels",
     }
     with opened("store") as context:
         for source, why in cases.items():
@@ -233,12 +236,6 @@ async def test_what_is_no_image_is_refused_by_name_and_leaves_nothing(opened: Op
             await store(context, "a text", image=uri(file_of("red")))
         assert not (tmp_path / "store" / IMAGES).exists()
         assert await search(context, "a picture") == []
-
-
-def saved(picture: Image.Image, form: str, **options: Any) -> bytes:
-    file = io.BytesIO()
-    picture.save(file, form, **options)
-    return file.getvalue()
 
 
 def test_what_cameras_scanners_and_designers_write_is_seen_as_a_person_sees_it() -> None:

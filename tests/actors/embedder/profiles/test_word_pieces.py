@@ -6,11 +6,6 @@ from actors.embedder.models.backbone import Backbone
 from actors.embedder.profiles.neural_spaces import WordPieces
 
 
-@pytest.fixture(scope="module")
-def backbone() -> Backbone:
-    return Backbone.load()
-
-
 @pytest.mark.parametrize(
     ("text", "least", "most"),
     [

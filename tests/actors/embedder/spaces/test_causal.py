@@ -32,8 +32,7 @@ def heads():
 
 
 @pytest.fixture(scope="module")
-def vectors(heads: CausalHeads):
-    backbone = Backbone.load()
+def vectors(backbone: Backbone, heads: CausalHeads):
     rotation = weights.load("semantic.safetensors")["rotation"]
 
     def vectors(texts: list[str]) -> tuple[Float32, Float32, Float32]:
@@ -65,15 +64,15 @@ def test_causes_and_effects_find_each_other_among_the_first_two(vectors: Vectors
         assert (better == 0).sum() >= 4, better
 
 
+def margin(scores: Float32) -> float:
+    """Return by how many deviations of the wrong pairs the right ones stand out: scales of two spaces differ."""
+    wrong = scores[~np.eye(len(scores), dtype=np.bool_)]
+    return (scores.diagonal().mean() - wrong.mean()) / wrong.std()
+
+
 def test_causal_vectors_separate_cause_and_effect_better_than_similarity(vectors: Vectors):
     e1_causes, causes, _ = vectors([cause for cause, _ in PAIRS])
     e1_effects, _, effects = vectors([effect for _, effect in PAIRS])
-
-    def margin(scores: Float32) -> float:
-        """Return by how many deviations of the wrong pairs the right ones stand out: scales of two spaces differ."""
-        wrong = scores[~np.eye(len(scores), dtype=np.bool_)]
-        return (scores.diagonal().mean() - wrong.mean()) / wrong.std()
-
     assert margin(causes @ effects.T) > margin(e1_causes @ e1_effects.T)
 
 

@@ -11,6 +11,7 @@ from actors.embedder.models.backbone import Backbone, pool
 from actors.embedder.spaces.code import code_features, code_vectors, load_topic_head, topic
 from actors.text.code import code_words
 from events.quantization import Float32
+from tests.actors.embedder.spaces.test_causal import margin
 from tests.actors.text.code_samples import CPP, GO, JAVASCRIPT, PYTHON, RENAMED, RUST
 
 pytestmark = pytest.mark.numeric
@@ -94,18 +95,12 @@ def test_deep_and_broken_code_is_embedded_within_bounds(content: str):
     assert np.linalg.norm(embed(content)) == pytest.approx(1, abs=1e-5)
 
 
-def test_the_head_predicts_how_people_describe_code_better_than_its_words():
-    backbone = Backbone.load()
+def test_the_head_predicts_how_people_describe_code_better_than_its_words(backbone: Backbone):
     rotation = weights.load("semantic.safetensors")["rotation"]
 
     def e1(texts: list[str]) -> Float32:
         states = backbone.forward([backbone.tokenize(text).ids for text in texts])
         return pool(states) @ rotation
-
-    def margin(scores: Float32) -> float:
-        """Return by how many deviations of the wrong pairs the right ones stand out."""
-        wrong = scores[~np.eye(len(scores), dtype=np.bool_)]
-        return (scores.diagonal().mean() - wrong.mean()) / wrong.std()
 
     asked, functions = e1(list(SEARCHED)), list(SEARCHED.values())
     in_words, as_written = e1([code_words(function) for function in functions]), e1(functions)

@@ -18,11 +18,6 @@ Terms = Callable[..., dict[str, float]]
 
 
 @pytest.fixture(scope="module")
-def backbone():
-    return Backbone.load()
-
-
-@pytest.fixture(scope="module")
 def head(backbone: Backbone):
     return ExpansionHead.load(backbone.vocabulary(), TokenWeights.load().informativeness)
 

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from actors.embedder.spaces import hypervector as module
 from events.fingerprint import Bits
-from tests.actors.embedder.run_sliced import run_sliced
+from tests.actors.slices import worked_off
 
 SENTENCE = "please restart the database server before the backup begins"
 
 
 def hypervector(text: str) -> Bits:
-    return run_sliced(module.hypervector(text))
+    return worked_off(module.hypervector(text))[1]
 
 
 def similarity(first: str, second: str):

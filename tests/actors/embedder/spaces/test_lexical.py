@@ -5,11 +5,11 @@ from hypothesis import strategies as st
 
 from actors.embedder.spaces import lexical
 from events.quantization import Float32
-from tests.actors.embedder.run_sliced import run_sliced
+from tests.actors.slices import worked_off
 
 
 def entity_vector(text: str) -> Float32:
-    return lexical.entity_vector(run_sliced(lexical.find_lexemes(text)))
+    return lexical.entity_vector(worked_off(lexical.find_lexemes(text))[1])
 
 
 def test_a_long_text_pauses_and_is_read_to_its_end():

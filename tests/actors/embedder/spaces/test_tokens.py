@@ -26,11 +26,6 @@ def using():
 
 
 @pytest.fixture(scope="module")
-def backbone():
-    return Backbone.load()
-
-
-@pytest.fixture(scope="module")
 def embed(backbone: Backbone, using: TokenWeights):
     def embed(text: str, **options: int) -> Tokens:
         ids = backbone.tokenize(text).ids
