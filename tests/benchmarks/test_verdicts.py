@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
@@ -17,7 +16,7 @@ from benchmarks.crash.bit_flips import LOST, Fate, Flip, classify, readable
 from benchmarks.crash.damaged_store import MEMORY, Observation
 from benchmarks.crash.kills import Kill, Outcome, Victim
 from benchmarks.crash.workload import Memory, Request, State, Tally
-from benchmarks.datasets import read_documents, read_graded_pairs
+from benchmarks.datasets import Document, GradedPair, read_lines
 from benchmarks.fuzz.checks import Checker
 from benchmarks.fuzz.messages import Message
 from benchmarks.fuzz.values import Known
@@ -353,12 +352,10 @@ def test_a_ratio_a_rate_a_tail_or_a_budget_that_is_missed_fails() -> None:
     assert latency.judge_tail([1.0, 1.0, 2.2]).holds is False
 
 
-@pytest.mark.parametrize("read", [read_graded_pairs, read_documents])
+@pytest.mark.parametrize("kind", [GradedPair, Document])
 @pytest.mark.parametrize("line", ["no JSON", '{"text_a": 1, "_id": 1}', '{"text_a": "\udcff"'])
-def test_a_file_that_holds_other_lines_is_named_with_the_line(
-    tmp_path: Path, read: Callable[[Path], object], line: str
-) -> None:
+def test_a_file_that_holds_other_lines_is_named_with_the_line(tmp_path: Path, kind: type, line: str) -> None:
     file = tmp_path / "other"
     file.write_bytes(b"\n" + line.encode(errors="surrogateescape"))
     with pytest.raises(BadParameter, match=f"{file}, line 2: "):
-        read(file)
+        read_lines(file, kind)
