@@ -3,7 +3,6 @@
 import json
 import shutil
 import signal
-from collections.abc import Mapping
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +15,7 @@ from actors.runtime.faults import Fault
 from actors.store.messages import TakeSnapshot
 from actors.store.snapshot_files import Snapshots
 from actors.store.spare_memories import SNAPSHOT
-from benchmarks.processes import PATIENCE, Child
+from benchmarks.processes import PATIENCE, Child, listing
 from benchmarks.store import Load, open_store, shared_models
 from benchmarks.synthetic import first_words, some_sentences
 from events.crypto.keys import KeyRing
@@ -145,7 +144,7 @@ def _examine(parent: Connection, questions: Questions) -> None:
 
 def _verify(folder: Path) -> tuple[tuple[str, ...], bool]:
     """Return the problems that `context-graph verify` would name, and whether it changed a file."""
-    before = _contents(folder)
+    before = listing(folder)
     try:
         found = list(verify(folder, spare=SNAPSHOT).problems)
         if not found:
@@ -153,7 +152,7 @@ def _verify(folder: Path) -> tuple[tuple[str, ...], bool]:
         problems = tuple(f"{one.file}: {one.what}" for one in found)
     except Exception as error:
         problems = (f"verification failed: {type(error).__name__}: {error}",)
-    return problems, _contents(folder) != before
+    return problems, listing(folder) != before
 
 
 def _repair(folder: Path) -> tuple[int, str | None]:
@@ -166,10 +165,6 @@ def _repair(folder: Path) -> tuple[int, str | None]:
     except LogError as error:
         return 0, str(error)
     return sum(one.last - one.first + 1 for one in lost), "; ".join(one.what for one in problems) or None
-
-
-def _contents(folder: Path) -> Mapping[Path, bytes]:
-    return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 async def _query(folder: Path, load: Load, questions: Questions, parent: Connection) -> str | None:
@@ -187,7 +182,7 @@ async def _query(folder: Path, load: Load, questions: Questions, parent: Connect
                 answer = await store.call(tool, **arguments)
                 shown = json.dumps(answer.get("results", answer), sort_keys=True)
             except Fault as fault:
-                shown = f"{REFUSAL}{fault.code} {fault.message}"
+                shown = _refusal(fault)
             parent.send((f"{tool} {arguments}", shown))
         try:
             return await store.store(content=LATER)
@@ -201,5 +196,9 @@ async def _missing(folder: Path, load: Load, memory: str) -> str | None:
         try:
             content = (await store.call(MEMORY, id=memory))["content"]
         except Fault as fault:
-            return f"{REFUSAL}{fault.code} {fault.message}"
+            return _refusal(fault)
         return None if content == LATER else content
+
+
+def _refusal(fault: Fault) -> str:
+    return f"{REFUSAL}{fault.code} {fault.message}"

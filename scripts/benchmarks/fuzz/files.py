@@ -12,7 +12,7 @@ import shutil
 import traceback
 from collections import Counter
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Final
@@ -44,33 +44,32 @@ def run_file_campaign(
     """Read so many mutated files, from number `first` on; a child process that dies is replaced."""
     report, work = FileReport(), scratch / "work"
     before = listing(scratch, without=work)
-    while report.files < files and len(report.failures) < MOST_FAILURES:
-        with closing(Child(_read_all, stores, work, seed, range(first + report.files, first + files))) as child:
-            _add_results(report, child, files, seed, first, advance)
+    with ExitStack() as children:
+        child: Child | None = None
+        for number in range(first, first + files):
+            if child is None:
+                numbers = range(number, first + files)
+                child = children.enter_context(closing(Child(_read_all, stores, work, seed, numbers)))
+            report.files += 1
+            advance(1)
+            try:
+                kind, outcome, failure = child.receive(PATIENCE * 2)
+            except (TimeoutError, EOFError) as error:
+                how = "hangs" if isinstance(error, TimeoutError) else f"ends the process with {child.process.exitcode}"
+                report.failures.append(f"file {number} {how} (--seed {seed} --first {number})")
+                children.close()
+                child = None
+            else:
+                report.kinds[kind] += 1
+                if failure:
+                    report.failures.append(f"file {number} ({kind}) {failure}")
+                else:
+                    report.outcomes[f"{kind}: {outcome}"] += 1
+            if len(report.failures) >= MOST_FAILURES:
+                break
     if changed := before ^ listing(scratch, without=work):
         report.failures.append(f"files outside the store were changed: {sorted(changed)[:3]}")
     return report
-
-
-def _add_results(
-    report: FileReport, child: Child, files: int, seed: int, first: int, advance: Callable[[int], object]
-) -> None:
-    """Count what a child process says of each file, until all are read, too many fail, or one ends the process."""
-    while report.files < files and len(report.failures) < MOST_FAILURES:
-        number = first + report.files
-        report.files += 1
-        advance(1)
-        try:
-            kind, outcome, failure = child.receive(PATIENCE * 2)
-        except (TimeoutError, EOFError) as error:
-            how = "hangs" if isinstance(error, TimeoutError) else f"ends the process with {child.process.exitcode}"
-            report.failures.append(f"file {number} {how} (--seed {seed} --first {number})")
-            return
-        report.kinds[kind] += 1
-        if failure:
-            report.failures.append(f"file {number} ({kind}) {failure}")
-        else:
-            report.outcomes[f"{kind}: {outcome}"] += 1
 
 
 def _read_all(parent: Connection, stores: dict[str, Path], work: Path, seed: int, numbers: range) -> None:
