@@ -93,38 +93,26 @@ async def build(scratch: Path) -> tuple[dict[str, Path], Questions]:
     return {"closed": closed, "killed": killed}, Questions(memories, queries)
 
 
-class Examiner:
-    """Examines stores in a child process, which is replaced when a store ends it."""
-
-    def __init__(self, questions: Questions) -> None:
-        self._questions = questions
-        self._child = Child(_examine, questions)
-
-    def examine(self, folder: Path) -> Observation:
-        """Verify a store, open it and query it."""
-        seen = Observation({})
-        self._child.pipe.send(folder)
-        try:
-            while (found := self._child.receive()) is not None:
-                match found:
-                    case (request, answer):
-                        seen.answers[request] = answer
-                    case _:
-                        seen = msgspec.structs.replace(seen, **found)
-        except (EOFError, TimeoutError):
-            seen.status = self._child.process.exitcode or -signal.SIGKILL  # as which one that hangs is ended
-            self.close()
-            self._child = Child(_examine, self._questions)
-        else:
-            seen.snapshot_used = any((folder / SNAPSHOTS).glob("*/*"))
-        return seen
-
-    def close(self) -> None:
-        """End the child process."""
-        self._child.close()
+def examine(child: Child, folder: Path) -> Observation:
+    """Verify a store, open it and query it in a child process of `observe`, which is replaced when a store ends it."""
+    seen = Observation({})
+    child.pipe.send(folder)
+    try:
+        while (found := child.receive()) is not None:
+            match found:
+                case (request, answer):
+                    seen.answers[request] = answer
+                case _:
+                    seen = msgspec.structs.replace(seen, **found)
+    except (EOFError, TimeoutError):
+        seen.status = child.process.exitcode or -signal.SIGKILL  # as which one that hangs is ended
+        child.restart()
+    else:
+        seen.snapshot_used = any((folder / SNAPSHOTS).glob("*/*"))
+    return seen
 
 
-def _examine(parent: Connection, questions: Questions) -> None:
+def observe(parent: Connection, questions: Questions) -> None:
     """Send fields of the observation of each folder that is received, pairs of request and answer, and None."""
     load = shared_models()
     while True:

@@ -12,7 +12,7 @@ import shutil
 import traceback
 from collections import Counter
 from collections.abc import Callable
-from contextlib import ExitStack, closing
+from contextlib import closing
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Final
@@ -44,12 +44,9 @@ def run_file_campaign(
     """Read so many mutated files, from number `first` on; a child process that dies is replaced."""
     report, work = FileReport(), scratch / "work"
     before = listing(scratch, without=work)
-    with ExitStack() as children:
-        child: Child | None = None
+    with closing(Child(_read_all, stores, work, seed)) as child:
         for number in range(first, first + files):
-            if child is None:
-                numbers = range(number, first + files)
-                child = children.enter_context(closing(Child(_read_all, stores, work, seed, numbers)))
+            child.pipe.send(number)
             report.files += 1
             advance(1)
             try:
@@ -57,8 +54,7 @@ def run_file_campaign(
             except (TimeoutError, EOFError) as error:
                 how = "hangs" if isinstance(error, TimeoutError) else f"ends the process with {child.process.exitcode}"
                 report.failures.append(f"file {number} {how} (--seed {seed} --first {number})")
-                children.close()
-                child = None
+                child.restart()
             else:
                 report.kinds[kind] += 1
                 if failure:
@@ -72,13 +68,14 @@ def run_file_campaign(
     return report
 
 
-def _read_all(parent: Connection, stores: dict[str, Path], work: Path, seed: int, numbers: range) -> None:
-    """Read the files of these numbers; send the kind of each, and what came of it or how it failed."""
+def _read_all(parent: Connection, stores: dict[str, Path], work: Path, seed: int) -> None:
+    """Read the file of each number that is received; send its kind, and what came of it or how it failed."""
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
     with closing(Sample(stores, work)) as sample:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        for number in numbers:
+        while True:
+            number: int = parent.recv()
             rng = random.Random(f"{seed} {number}")
             kind = rng.choices(list(READERS), [reader.share for reader in READERS.values()])[0]
             outcome = failure = ""
