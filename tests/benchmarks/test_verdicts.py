@@ -14,7 +14,7 @@ from benchmarks.crash import bit_flips, kills
 from benchmarks.crash.audit import Comparison, FileAudit, leaks
 from benchmarks.crash.bit_flips import LOST, Fate, Flip, classify, readable
 from benchmarks.crash.damaged_store import MEMORY, Observation
-from benchmarks.crash.kills import Kill, Outcome, Victim
+from benchmarks.crash.kills import Kill, Outcome
 from benchmarks.crash.workload import Memory, Request, State, Tally
 from benchmarks.datasets import Document, GradedPair, read_lines
 from benchmarks.fuzz.checks import Checker
@@ -57,7 +57,7 @@ SOUND = Report(events=1, head=GENESIS, acknowledged=GENESIS, sealed=1, shredded=
 DAMAGED = msgspec.structs.replace(SOUND, problems=(Problem("keys", None, "it is damaged", ""),))
 FILES = FileAudit(report=SOUND, duplicated=(), missing=(), erased=1, leaked=())
 OUTCOME = Outcome(
-    kills=(Kill(Victim.HUB, "store", ("store",), 1.0),),
+    kills=(Kill("hub", "store", ("store",), 1.0),),
     comparisons=(Comparison(acknowledged=5, found=5, wrong=(), surplus=0),),
     files=FILES,
     failures=(),
