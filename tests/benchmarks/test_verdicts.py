@@ -57,7 +57,7 @@ SOUND = Report(events=1, head=GENESIS, acknowledged=GENESIS, sealed=1, shredded=
 DAMAGED = msgspec.structs.replace(SOUND, problems=(Problem("keys", None, "it is damaged", ""),))
 FILES = FileAudit(report=SOUND, duplicated=(), missing=(), erased=1, leaked=())
 OUTCOME = Outcome(
-    kills=(Kill("hub", "store", ("store",), 1.0),),
+    kills=(Kill("hub", "store", ("store",)),),
     comparisons=(Comparison(acknowledged=5, found=5, wrong=(), surplus=0),),
     files=FILES,
     failures=(),

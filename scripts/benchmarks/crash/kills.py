@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from statistics import median
-from time import monotonic, sleep
+from time import sleep
 
 import msgspec
 
@@ -42,8 +41,6 @@ class Kill(msgspec.Struct, frozen=True):
     aim: str
     under_way: tuple[str, ...]
     """Actions that awaited an answer."""
-    seconds: float
-    """Until every client was answered again."""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,7 +106,6 @@ def judge(outcome: Outcome) -> list[Verdict]:
     last = outcome.comparisons[-1] if outcome.comparisons else None
     lost = [line for comparison in outcome.comparisons for line in comparison.wrong]
     surplus = max((comparison.surplus for comparison in outcome.comparisons), default=0)
-    seconds = [kill.seconds for kill in outcome.kills] or [0.0]
     errors = Counter(one.error for one in tally.requests if one.error is not None)
     acknowledged = {
         "kills": dict(Counter(kill.victim for kill in outcome.kills)),
@@ -133,7 +129,6 @@ def judge(outcome: Outcome) -> list[Verdict]:
         "unanswered": len(outcome.failures),
         "answered with an error": dict(errors.most_common(SHOWN)),
         "longest stall, s": max((one.seconds for one in tally.requests), default=0.0),
-        "until all were answered again, s": {"median": median(seconds), "most": max(seconds)},
     }
     kept = not lost and not files.missing and last is not None and not tally.missed
     return [
@@ -161,11 +156,10 @@ def _kill(folder: Path, crowd: Sequence[Client], victim: str, aim: str, rng: ran
     proxy = prey.connection.pid
     victims = {"hub": [hub], "proxy": [proxy], "both": [hub, proxy]}[victim]
     answered = [client.answered for client in crowd]
-    start = monotonic()
     for pid in victims:
         send_signal(pid, signal.SIGKILL)
     _wait_for_answers(crowd, answered)
-    return Kill(victim, aim, under_way, monotonic() - start)
+    return Kill(victim, aim, under_way)
 
 
 def _await_moment(folder: Path, hub: int | None, prey: Client, aim: str, tally: Tally) -> float:
