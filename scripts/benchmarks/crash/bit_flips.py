@@ -38,7 +38,7 @@ class Fate(StrEnum):
     WRONG = "WRONG"
 
 
-class Flip(msgspec.Struct, frozen=True, kw_only=True):
+class Flip(msgspec.Struct, frozen=True):
     """One changed byte."""
 
     store: str
@@ -94,18 +94,8 @@ def flip_bytes(
             if seen.status == EXIT_UNCERTAIN:  # as every client does when the hub ends
                 seen = examine(child, copy)
             fate, why = classify(seen, right[name])
-            flips.append(
-                Flip(
-                    store=name,
-                    file=f"snapshot: {path.name}" if path.parts[0] == SNAPSHOTS else str(path),
-                    offset=offset,
-                    mask=mask,
-                    seen=seen,
-                    fate=fate,
-                    why=why,
-                    readable=readable(seen, right[name]),
-                )
-            )
+            file = f"snapshot: {path.name}" if path.parts[0] == SNAPSHOTS else str(path)
+            flips.append(Flip(name, file, offset, mask, seen, fate, why, readable(seen, right[name])))
             advance()
     return flips, snapshots_used
 

@@ -43,7 +43,7 @@ class Kill(msgspec.Struct, frozen=True):
     """Actions that awaited an answer."""
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+class Outcome(msgspec.Struct, frozen=True):
     """The result of a campaign."""
 
     kills: tuple[Kill, ...]
@@ -89,13 +89,7 @@ def campaign(
         files = audit_files(folder, crowd)
     except LogError as error:
         failures.append(f"the store: {error}")
-    return Outcome(
-        kills=tuple(done),
-        comparisons=tuple(comparisons),
-        files=files,
-        failures=tuple(failures),
-        tally=tally,
-    )
+    return Outcome(tuple(done), tuple(comparisons), files, tuple(failures), tally)
 
 
 def judge(outcome: Outcome) -> list[Verdict]:
@@ -112,7 +106,7 @@ def judge(outcome: Outcome) -> list[Verdict]:
         "aimed at": dict(Counter(kill.aim for kill in outcome.kills)),
         "under way": dict(Counter(action for kill in outcome.kills for action in kill.under_way)),
         "acknowledged": last.acknowledged if last else 0,
-        "found": last.found if last else 0,
+        "found": last.acknowledged - len(last.wrong) if last else 0,
         "lost": len(lost) + len(files.missing),
         "not as acknowledged": lost[:SHOWN],
         "missed by searches and retrievals": len(tally.missed),
