@@ -2,7 +2,7 @@
 
 import csv
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -72,12 +72,8 @@ class GradedPair(msgspec.Struct):
     score: float
 
 
-def read_graded_pairs(path: Path) -> list[GradedPair]:
-    """Read JSON lines of graded pairs (`BadParameter`: a line is none)."""
-    return _read_lines(path, GradedPair)
-
-
-def _read_lines(path: Path, kind: type[T]) -> list[T]:
+def read_lines(path: Path, kind: type[T]) -> list[T]:
+    """Read JSON lines of documents, queries or graded pairs (`BadParameter`: a line is none)."""
     decoder = msgspec.json.Decoder(kind)
     found: list[T] = []
     with path.open("rb") as lines:
@@ -101,22 +97,24 @@ class Dataset(msgspec.Struct, frozen=True):
     queries: list[Document]
     judgements: Judgements
 
-
-def read_documents(path: Path) -> list[Document]:
-    """Read a .jsonl file of documents or queries (`BadParameter`: a line is none)."""
-    return _read_lines(path, Document)
+    def answerable(self, held: Container[str] | None = None) -> list[Document]:
+        """Return the queries with relevant documents, of which all are held; all are where it is None."""
+        return [
+            query
+            for query in self.queries
+            if (judged := self.judgements.get(query.id)) and (held is None or all(one in held for one in judged))
+        ]
 
 
 def read_dataset(folder: Path) -> Dataset:
     """Read a folder that holds corpus.jsonl, queries.jsonl and qrels/test.tsv."""
-    documents = [document for document in read_documents(folder / FILES[0]) if document.content]
+    documents = [document for document in read_lines(folder / FILES[0], Document) if document.content]
     judgements: Judgements = defaultdict(dict)
     with (folder / FILES[2]).open() as lines:
         for row in csv.DictReader(lines, delimiter="\t"):
             if float(row["score"]) > 0:
                 judgements[row["query-id"]][row["corpus-id"]] = float(row["score"])
-    queries = read_documents(folder / FILES[1])
-    return Dataset(folder.name, documents, queries, dict(judgements))
+    return Dataset(folder.name, documents, read_lines(folder / FILES[1], Document), dict(judgements))
 
 
 def find_datasets(folder: Path) -> list[Dataset]:

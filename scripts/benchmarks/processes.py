@@ -121,11 +121,21 @@ class Child:
     """
 
     def __init__(self, target: Callable[..., None], *arguments: object) -> None:
+        self._work = target, arguments
+        self._start()
+
+    def _start(self) -> None:
         spawning = multiprocessing.get_context("spawn")
+        target, arguments = self._work
         self.pipe, theirs = spawning.Pipe()
         self.process = spawning.Process(target=target, args=(theirs, *arguments), daemon=True)
         self.process.start()
         theirs.close()
+
+    def restart(self) -> None:
+        """Kill it, and start another one with the same arguments."""
+        self.close()
+        self._start()
 
     def receive(self, seconds: float = PATIENCE) -> Any:
         """Return what it sends next.

@@ -15,15 +15,13 @@ from typing import Annotated
 import anyio
 import msgspec
 import numpy as np
-import numpy.typing as npt
 from rich.progress import Progress
-from scipy.stats import mannwhitneyu
+from sklearn.metrics import roc_auc_score
 from typer import BadParameter, Option
 
-from actors.api.operations.retrieval.query import search
 from actors.comparator.messages import Relevance
-from actors.runtime.settings import Confidence, SearchProfile
-from benchmarks.datasets import DEPTH, DataFolders, Dataset, Document, evenly, read_dataset
+from actors.runtime.settings import Confidence
+from benchmarks.datasets import DataFolders, Dataset, Document, evenly, read_dataset
 from benchmarks.report import JsonOption, Verdict, counter, progress_bar, publish
 from benchmarks.retrieval.passages import join_documents
 from benchmarks.store import Store, open_store
@@ -39,8 +37,6 @@ JOINED = "joined"
 """The end of the name of a set of long memories."""
 AUROC, REFUSED, KEPT = 0.93, 0.95, 0.9
 """What is required: of the ranking by relevance, and of the shares at the shipped threshold."""
-
-Floats = npt.NDArray[np.float64]
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -59,8 +55,7 @@ def sample(dataset: Dataset, questions: int, documents: int) -> Dataset:
 
     Sets with namespaces keep all documents: their namespaces are small stores already.
     """
-    judged = [query for query in dataset.queries if query.id in dataset.judgements]
-    queries = evenly(judged, questions)
+    queries = evenly(dataset.answerable(), questions)
     if any("namespace" in document.metadata for document in dataset.documents):
         return msgspec.structs.replace(dataset, queries=queries)
     answers = {name for query in queries for name in dataset.judgements[query.id]}
@@ -140,18 +135,11 @@ async def ask_all(sets: Sequence[Dataset], made: Sequence[Dataset], keep: Path |
             questions += [(source, one, False) for one in map(Document.within, queries, cycle(names or [None]))]
         async with kept_store(own, keep, bar) as store:
             for source, query, answerable in bar.track(questions, description=f"asking {own.name}"):
-                embedded = await store.embed_query(query)
-                found = await search(store.context, embedded, SearchProfile.AUTO, DEPTH, primed={})
+                found = await store.search(await store.embed_query(query))
                 if found.relevance is None:
                     raise BadParameter("the relevance of an answer is known with the embedded models only")
                 asked.append(Asked(own.name, source, answerable, found.relevance))
     return asked
-
-
-def auroc(scores: Floats, positive: npt.NDArray[np.bool_]) -> float:
-    """Return the probability that a positive scores higher than a negative; ties count half."""
-    higher = mannwhitneyu(scores[positive], scores[~positive]).statistic
-    return float(higher / (positive.sum() * (~positive).sum()))
 
 
 def relevance(
@@ -187,9 +175,9 @@ def _verdicts(asked: Sequence[Asked]) -> list[Verdict]:
     answerable = np.array([one.answerable for one in asked])
     own = np.array([one.source == one.kind for one in asked])
     brought = np.array([one.relevance.confidence is not Confidence.NOTHING for one in asked])
-    separated = {"all": auroc(probabilities, answerable)}
+    separated = {"all": float(roc_auc_score(answerable, probabilities))}
     if (own & ~answerable).any():
-        separated["another person's store"] = auroc(probabilities[own], answerable[own])
+        separated["another person's store"] = float(roc_auc_score(answerable[own], probabilities[own]))
     sources = np.array([one.source for one in asked])
     refused = {"all": float(1 - brought[~answerable].mean())}
     for source in dict.fromkeys(sources[~answerable].tolist()):

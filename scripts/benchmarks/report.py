@@ -4,7 +4,7 @@ import json
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -101,21 +101,16 @@ class Times(defaultdict[str, list[float]]):
     def __init__(self) -> None:
         super().__init__(list)
 
-    def timed(self, name: str) -> AbstractContextManager[None]:
+    @contextmanager
+    def timed(self, name: str) -> Iterator[None]:
         """Record the duration of the block."""
-        return timed(self[name])
+        start = perf_counter()
+        yield
+        self[name].append((perf_counter() - start) * 1e3)
 
     def quantiles(self) -> dict[str, dict[str, float]]:
         """Return the median and the 95th percentile of each."""
         return {name: quantiles(values) for name, values in self.items()}
-
-
-@contextmanager
-def timed(times: list[float]) -> Iterator[None]:
-    """Append the milliseconds that the block takes."""
-    start = perf_counter()
-    yield
-    times.append((perf_counter() - start) * 1e3)
 
 
 def quantiles(milliseconds: Sequence[float]) -> dict[str, float]:

@@ -64,13 +64,15 @@ class ServeClient:
         self._lines: Queue[bytes | None] = Queue()
         """What the process has written; None at its end."""
         self._last_id = 0
+        self.on_notification: Callable[[Message], object] = bool
+        """Called with each notification that arrives while an answer is awaited."""
 
     @property
     def pid(self) -> int | None:
         """The id of the `serve` process, while it runs."""
         return self._process.pid if self._process and self._process.poll() is None else None
 
-    def ask(self, method: str, params: Message, *, on_notification: Callable[[Message], object] = bool) -> Reply:
+    def ask(self, method: str, params: Message) -> Reply:
         """Send a request until it is answered, in a new process whenever the old one has ended.
 
         Raises:
@@ -82,7 +84,7 @@ class ServeClient:
             try:
                 self.open(until)
                 sent += 1
-                return Reply(self._request(method, params, until, on_notification), monotonic() - start, sent)
+                return Reply(self._request(method, params, until), monotonic() - start, sent)
             except ServerGoneError:
                 self._discard()
 
@@ -121,9 +123,7 @@ class ServeClient:
                 self._process.wait(PATIENCE)
         self._discard()
 
-    def _request(
-        self, method: str, params: Message, until: float, on_notification: Callable[[Message], object] = bool
-    ) -> Message:
+    def _request(self, method: str, params: Message, until: float) -> Message:
         self._last_id += 1
         self._send({"id": self._last_id, "method": method, "params": params})
         while True:
@@ -135,7 +135,7 @@ class ServeClient:
                 raise ServerGoneError
             message = json.loads(line)
             if "method" in message:
-                on_notification(message)
+                self.on_notification(message)
             elif message.get("id") == self._last_id:
                 return message.get("result") or {"error": message["error"]}
 

@@ -16,7 +16,7 @@ from typer import Option
 from actors.comparator.compare.calibration import FILE, Calibration, Fit
 from actors.comparator.compare.strategies import overall
 from actors.runtime.settings import Strategy
-from benchmarks.datasets import GradedPair, PairsFile, evenly, read_graded_pairs
+from benchmarks.datasets import GradedPair, PairsFile, evenly, read_lines
 from benchmarks.report import JsonOption, Verdict, counter, publish, rows_table, workplace
 from benchmarks.store import open_store
 from events.spaces import INDEX, SPACES
@@ -73,7 +73,7 @@ def similarity(
     as_json: JsonOption = False,
 ) -> None:
     """Compare graded pairs of texts as memories are compared; fails if E1 alone agrees better with people."""
-    every = read_graded_pairs(pairs)
+    every = read_lines(pairs, GradedPair)
     chosen = every if limit is None else evenly(every, limit)
     with workplace() as (scratch, bar):
         scores = anyio.run(compare_pairs, scratch, chosen, strategy, bar)

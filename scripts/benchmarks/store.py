@@ -13,6 +13,7 @@ from actors.api.context import Context, ignore_progress, wait_until_ready
 from actors.api.operations.retrieval.query import Query, embed_query, search
 from actors.api.params.parsing import moment, parse
 from actors.api.tools.agent_tools import TOOLS
+from actors.comparator.messages import Found
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import open_hub
 from actors.hub.hub import Hub
@@ -68,14 +69,8 @@ class Store:
         self, texts: Iterable[str], advance: Callable[[], object] = lambda: None, **arguments: Any
     ) -> dict[str, str]:
         """Store texts side by side, all with these arguments; return the memory of each text."""
-        ids: dict[str, str] = {}
-
-        async def store(text: str) -> None:
-            ids[text] = await self.store(content=text, **arguments)
-            advance()
-
-        await in_sessions(([text] for text in texts), store)
-        return ids
+        documents = [Document(id=text, text=text, metadata=arguments) for text in texts]
+        return {text: memory for memory, text in (await self.store_documents(documents, advance)).items()}
 
     async def find(self, documents: Mapping[str, str], **arguments: Any) -> list[str]:
         """Search, and return the documents of the memories that are found, best first."""
@@ -99,12 +94,11 @@ class Store:
         query = Query(document.text, hints, {}, Filter(namespace=namespace), asked_at)
         return await embed_query(self.context, query, document.metadata.get("session"))
 
-    async def rank(
+    async def search(
         self, query: Query, profile: SearchProfile = SearchProfile.AUTO, without: frozenset[str] = frozenset()
-    ) -> list[str]:
-        """Return the ids of the best memories for an embedded query, some spaces left out."""
-        found = await search(self.context, query, profile, DEPTH, primed={}, without=without)
-        return [str(hit.memory) for hit in found.hits]
+    ) -> Found:
+        """Return what is found for an embedded query, some spaces left out."""
+        return await search(self.context, query, profile, DEPTH, primed={}, without=without)
 
 
 @asynccontextmanager

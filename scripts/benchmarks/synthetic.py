@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from itertools import chain, islice
 from pathlib import Path
 from uuid import UUID
 
@@ -36,13 +37,9 @@ def sentences(words: int) -> list[str]:
 
 
 def some_sentences(words: int, count: int) -> list[str]:
-    """Return a few distinct texts of `words` words each, where it does not matter which; takes no time."""
-    chunks: dict[str, None] = {}
-    for docstring in _docstrings():
-        chunks |= dict.fromkeys(_chunks(docstring.split(), words))
-        if len(chunks) >= count:
-            break
-    return list(chunks)[:count]
+    """Return at most `count` distinct texts of `words` words each, where it does not matter which; takes no time."""
+    chunks = chain.from_iterable(_chunks(docstring.split(), words) for docstring in _docstrings())
+    return list(dict.fromkeys(islice(chunks, 2 * count)))[:count]
 
 
 def first_words(text: str, count: int) -> str:

@@ -94,7 +94,6 @@ async def judge_store(folder: Path, texts: list[tuple[str, str]]) -> Verdict:
         found = await store.call("discover_goals", max_goals=20, min_confidence=0)
         again = await store.call("discover_goals", max_goals=20, min_confidence=0)
         drift = await store.call("get_alignment_drift")
-        clusters = (await store.call("consolidate_memories", mode="rem", dry_run=True))["clusters_discovered"]
         goals = (await ask(store.hub.comparator, ReadGoals(namespace="default"))).goals
     goal_of = {str(member): str(goal.goal) for goal in goals for member in goal.members}
     ari = adjusted_rand_score([*labels.values()], [goal_of.get(memory, memory) for memory in labels])
@@ -111,7 +110,6 @@ async def judge_store(folder: Path, texts: list[tuple[str, str]]) -> Verdict:
             "adjusted Rand index": ari,
             "topics with a goal": f"{len(large & named)} of {len(large)}",
             "goals": len(goals),
-            "clusters": clusters,
             "named by a stop word or unit": wrong,
             "the same again": same,
             "drift": f"{drift['level']} {drift.get('similarity')}",

@@ -29,9 +29,10 @@ import numpy as np
 import numpy.typing as npt
 import typer
 from benchmarks.datasets import read_dataset
-from benchmarks.relevance import JOINED, PROMPTS, Asked, ask_all, auroc, join, origin, sample, small
+from benchmarks.relevance import JOINED, PROMPTS, Asked, ask_all, join, origin, sample, small
 from rich.progress import Progress
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 from typer import BadParameter, Option
 
 from actors.comparator.search.relevance import FILE, Model, Regression
@@ -149,7 +150,7 @@ def figures(found: Floats, judged: Sequence[Asked], threshold: float) -> dict[st
     """Return AUROC, and the shares of questions that a threshold refuses and keeps."""
     answerable = np.array([one.answerable for one in judged])
     return {
-        "auroc": round(auroc(found, answerable), 3),
+        "auroc": round(float(roc_auc_score(answerable, found)), 3),
         "refused": round(float((found < threshold)[~answerable].mean()), 3),
         "kept": round(float((found >= threshold)[answerable].mean()), 3),
     }

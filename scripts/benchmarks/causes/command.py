@@ -175,8 +175,7 @@ async def judge_questions(folder: Path, dataset: Dataset, limit: int, bar: Progr
             return means([measures(*one) for one in found])["recall@10"]
 
         for category, wordings in WORDINGS.items():
-            of_category = (one for one in dataset.queries if one.metadata.get("category") == category)
-            asked = [one for one in of_category if one.id in dataset.judgements][:limit]
+            asked = [one for one in dataset.answerable() if one.metadata.get("category") == category][:limit]
             if not asked:
                 continue
             recalls = {"set phrase": await recall(asked, lambda query: query.text)}
@@ -198,8 +197,8 @@ def causal_pairs(dataset: Dataset) -> list[tuple[str, str]]:
     """
     texts = {document.id: document.text for document in dataset.documents}
     pairs: list[tuple[str, str]] = []
-    for query in dataset.queries:
-        if "premise" in query.metadata and query.id in dataset.judgements:
+    for query in dataset.answerable():
+        if "premise" in query.metadata:
             premise, answer = str(query.metadata["premise"]), texts[next(iter(dataset.judgements[query.id]))]
             pairs.append((premise, answer) if query.metadata.get("category") == "effect" else (answer, premise))
     if not pairs:

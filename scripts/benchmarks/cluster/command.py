@@ -8,11 +8,10 @@ import anyio
 from typer import BadParameter, Option
 
 from benchmarks import SEED
-from benchmarks.cluster.campaign import campaign
+from benchmarks.cluster.campaign import campaign, stop_and_overtake
 from benchmarks.cluster.costs import measure_costs, measure_routing
 from benchmarks.cluster.reembedding import measure_reembedding
 from benchmarks.cluster.server import Server
-from benchmarks.cluster.takeover import stop_and_overtake
 from benchmarks.report import JsonOption, Verdict, counter, publish, workplace
 
 PARTS = ("kills and restarts", "cost", "sleep", "router", "reembedding")

@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 
 from benchmarks.processes import COMMAND
-from benchmarks.report import Verdict, timed
+from benchmarks.report import Times, Verdict
 from benchmarks.synthetic import build
 
 WORDS = 60
@@ -27,21 +27,22 @@ def measure_reembedding(folder: Path, memories: int) -> list[Verdict]:
     old = folder / "old"
     build(old, memories, words=WORDS)
     pool = ["--ray", "local"] if find_spec("ray") else []
-    times: list[float] = []
+    times = Times()
     busy: list[float] = []
     psutil.cpu_percent()
     for workers in ("1", "2"):
         command = [COMMAND, "reembed", str(folder / workers), "--data", str(old), "--workers", workers, "--no-backup"]
-        with timed(times):
+        with times.timed(workers):
             subprocess.run([*command, *pool], stdout=subprocess.DEVNULL, check=True)
         busy.append(psutil.cpu_percent() / 100)
-    ratio = times[0] / times[1]
+    ((one,), (two,)) = times.values()
+    ratio = one / two
     figures = {
         "memories": memories,
         "words": WORDS,
         "workers are": "Ray actors" if pool else "processes",
-        "one worker, s": times[0] / 1e3,
-        "two workers, s": times[1] / 1e3,
+        "one worker, s": one / 1e3,
+        "two workers, s": two / 1e3,
         "ratio": ratio,
         "processors": psutil.cpu_count(),
         "share of their time that was used": busy,

@@ -11,7 +11,7 @@ import anyio
 from rich.progress import Progress
 from typer import Option
 
-from benchmarks.datasets import DEPTH, DataFolder, Document, PairsFile, find_datasets, read_graded_pairs, sessions
+from benchmarks.datasets import DEPTH, DataFolder, Document, GradedPair, PairsFile, find_datasets, read_lines, sessions
 from benchmarks.report import JsonOption, Verdict, publish, workplace
 from benchmarks.store import Answer, Store, open_store
 
@@ -62,9 +62,8 @@ def read_neutral(documents: list[Document], graded: Path, chosen: PairSet) -> li
     held_out = chosen is PairSet.HELD_OUT
     pairs = [(one, other) for one, other in _lines("neutral.tsv")[held_out::2]]
     random = Random(SEED + held_out)
-    same = [
-        (one.text_a, one.text_b) for one in read_graded_pairs(graded) if one.score >= SAME and one.text_a != one.text_b
-    ]
+    alike = (one for one in read_lines(graded, GradedPair) if one.score >= SAME)
+    same = [(one.text_a, one.text_b) for one in alike if one.text_a != one.text_b]
     turns: list[tuple[str, str]] = []
     for session in sessions(documents):
         before: dict[object, str] = {}

@@ -21,7 +21,6 @@ class Comparison(msgspec.Struct, frozen=True):
     """Every acknowledged memory, compared with the running store."""
 
     acknowledged: int
-    found: int
     wrong: tuple[str, ...]
     """Memories that differ from what was acknowledged, in words."""
     surplus: int
@@ -56,7 +55,7 @@ def compare(clients: Sequence[Client]) -> Comparison:
         if not right:
             wrong.append(f"{memory.id} is {reply.answer.get('error', reply.answer.get('state'))}, not {memory.state}")
     counts = connection.ask("store/status", {}).answer["memories"]
-    return Comparison(len(memories), len(memories) - len(wrong), tuple(wrong), sum(counts.values()) - len(memories))
+    return Comparison(len(memories), tuple(wrong), sum(counts.values()) - len(memories))
 
 
 def audit_files(folder: Path, clients: Sequence[Client]) -> FileAudit:

@@ -12,7 +12,8 @@ from pathlib import Path
 import msgspec
 
 from actors.runtime.actor import EXIT_UNCERTAIN
-from benchmarks.crash.damaged_store import MEMORY, REFUSAL, SNAPSHOTS, Answers, Examiner, Observation, Questions
+from benchmarks.crash.damaged_store import MEMORY, REFUSAL, SNAPSHOTS, Answers, Observation, Questions, examine, observe
+from benchmarks.processes import Child
 from benchmarks.report import SHOWN, Verdict
 from events.spaces import E8
 
@@ -37,7 +38,7 @@ class Fate(StrEnum):
     WRONG = "WRONG"
 
 
-class Flip(msgspec.Struct, frozen=True, kw_only=True):
+class Flip(msgspec.Struct, frozen=True):
     """One changed byte."""
 
     store: str
@@ -72,11 +73,11 @@ def flip_bytes(
         ValueError: an undamaged store can't be queried, or doesn't verify.
     """
     rng = random.Random(seed)
-    with closing(Examiner(questions)) as examiner:
+    with closing(Child(observe, questions)) as child:
         right: dict[str, Answers] = {}
         snapshots_used: dict[str, bool] = {}
         for name, folder in stores.items():
-            seen = examiner.examine(_fresh_copy(folder, scratch))
+            seen = examine(child, _fresh_copy(folder, scratch))
             if seen.refused or seen.problems or seen.status:
                 raise ValueError(f"the undamaged store '{name}' fails: {seen}")
             right[name], snapshots_used[name] = seen.answers, seen.snapshot_used
@@ -89,22 +90,12 @@ def flip_bytes(
             offset, mask = rng.randrange(len(content)), rng.randrange(1, 256)
             content[offset] ^= mask
             (copy / path).write_bytes(content)
-            seen = examiner.examine(copy)
+            seen = examine(child, copy)
             if seen.status == EXIT_UNCERTAIN:  # as every client does when the hub ends
-                seen = examiner.examine(copy)
+                seen = examine(child, copy)
             fate, why = classify(seen, right[name])
-            flips.append(
-                Flip(
-                    store=name,
-                    file=f"snapshot: {path.name}" if path.parts[0] == SNAPSHOTS else str(path),
-                    offset=offset,
-                    mask=mask,
-                    seen=seen,
-                    fate=fate,
-                    why=why,
-                    readable=readable(seen, right[name]),
-                )
-            )
+            file = f"snapshot: {path.name}" if path.parts[0] == SNAPSHOTS else str(path)
+            flips.append(Flip(name, file, offset, mask, seen, fate, why, readable(seen, right[name])))
             advance()
     return flips, snapshots_used
 

@@ -3,7 +3,6 @@
 import json
 import shutil
 import signal
-from collections.abc import Mapping
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +15,7 @@ from actors.runtime.faults import Fault
 from actors.store.messages import TakeSnapshot
 from actors.store.snapshot_files import Snapshots
 from actors.store.spare_memories import SNAPSHOT
-from benchmarks.processes import PATIENCE, Child
+from benchmarks.processes import PATIENCE, Child, listing
 from benchmarks.store import Load, open_store, shared_models
 from benchmarks.synthetic import first_words, some_sentences
 from events.crypto.keys import KeyRing
@@ -94,38 +93,26 @@ async def build(scratch: Path) -> tuple[dict[str, Path], Questions]:
     return {"closed": closed, "killed": killed}, Questions(memories, queries)
 
 
-class Examiner:
-    """Examines stores in a child process, which is replaced when a store ends it."""
-
-    def __init__(self, questions: Questions) -> None:
-        self._questions = questions
-        self._child = Child(_examine, questions)
-
-    def examine(self, folder: Path) -> Observation:
-        """Verify a store, open it and query it."""
-        seen = Observation({})
-        self._child.pipe.send(folder)
-        try:
-            while (found := self._child.receive()) is not None:
-                match found:
-                    case (request, answer):
-                        seen.answers[request] = answer
-                    case _:
-                        seen = msgspec.structs.replace(seen, **found)
-        except (EOFError, TimeoutError):
-            seen.status = self._child.process.exitcode or -signal.SIGKILL  # as which one that hangs is ended
-            self.close()
-            self._child = Child(_examine, self._questions)
-        else:
-            seen.snapshot_used = any((folder / SNAPSHOTS).glob("*/*"))
-        return seen
-
-    def close(self) -> None:
-        """End the child process."""
-        self._child.close()
+def examine(child: Child, folder: Path) -> Observation:
+    """Verify a store, open it and query it in a child process of `observe`, which is replaced when a store ends it."""
+    seen = Observation({})
+    child.pipe.send(folder)
+    try:
+        while (found := child.receive()) is not None:
+            match found:
+                case (request, answer):
+                    seen.answers[request] = answer
+                case _:
+                    seen = msgspec.structs.replace(seen, **found)
+    except (EOFError, TimeoutError):
+        seen.status = child.process.exitcode or -signal.SIGKILL  # as which one that hangs is ended
+        child.restart()
+    else:
+        seen.snapshot_used = any((folder / SNAPSHOTS).glob("*/*"))
+    return seen
 
 
-def _examine(parent: Connection, questions: Questions) -> None:
+def observe(parent: Connection, questions: Questions) -> None:
     """Send fields of the observation of each folder that is received, pairs of request and answer, and None."""
     load = shared_models()
     while True:
@@ -145,7 +132,7 @@ def _examine(parent: Connection, questions: Questions) -> None:
 
 def _verify(folder: Path) -> tuple[tuple[str, ...], bool]:
     """Return the problems that `context-graph verify` would name, and whether it changed a file."""
-    before = _contents(folder)
+    before = listing(folder)
     try:
         found = list(verify(folder, spare=SNAPSHOT).problems)
         if not found:
@@ -153,7 +140,7 @@ def _verify(folder: Path) -> tuple[tuple[str, ...], bool]:
         problems = tuple(f"{one.file}: {one.what}" for one in found)
     except Exception as error:
         problems = (f"verification failed: {type(error).__name__}: {error}",)
-    return problems, _contents(folder) != before
+    return problems, listing(folder) != before
 
 
 def _repair(folder: Path) -> tuple[int, str | None]:
@@ -166,10 +153,6 @@ def _repair(folder: Path) -> tuple[int, str | None]:
     except LogError as error:
         return 0, str(error)
     return sum(one.last - one.first + 1 for one in lost), "; ".join(one.what for one in problems) or None
-
-
-def _contents(folder: Path) -> Mapping[Path, bytes]:
-    return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 async def _query(folder: Path, load: Load, questions: Questions, parent: Connection) -> str | None:
@@ -187,7 +170,7 @@ async def _query(folder: Path, load: Load, questions: Questions, parent: Connect
                 answer = await store.call(tool, **arguments)
                 shown = json.dumps(answer.get("results", answer), sort_keys=True)
             except Fault as fault:
-                shown = f"{REFUSAL}{fault.code} {fault.message}"
+                shown = _refusal(fault)
             parent.send((f"{tool} {arguments}", shown))
         try:
             return await store.store(content=LATER)
@@ -201,5 +184,9 @@ async def _missing(folder: Path, load: Load, memory: str) -> str | None:
         try:
             content = (await store.call(MEMORY, id=memory))["content"]
         except Fault as fault:
-            return f"{REFUSAL}{fault.code} {fault.message}"
+            return _refusal(fault)
         return None if content == LATER else content
+
+
+def _refusal(fault: Fault) -> str:
+    return f"{REFUSAL}{fault.code} {fault.message}"

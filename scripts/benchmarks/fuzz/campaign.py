@@ -57,7 +57,7 @@ class Report(msgspec.Struct):
     seconds: float = 0.0
     stored: int = 0
     """Acknowledged memories."""
-    codes: dict[str, int] = {}
+    codes: Counter[int | str] = msgspec.field(default_factory=Counter)
     rss_mb: list[float] = []
     """After each round."""
     failures: list[Failure] = []
@@ -146,7 +146,6 @@ async def run_campaign(
     `advance` is called with the number of messages after each burst.
     """
     report = Report(seed)
-    codes: Counter[int | str] = Counter()
     load = shared_models()
     canary = folder / "canary"
     canary.mkdir()
@@ -176,14 +175,13 @@ async def run_campaign(
             shutil.rmtree(data)
             report.stored += len(checker.acknowledged)
             report.failures += checker.failures
-            codes += checker.codes
+            report.codes += checker.codes
             del checker
             gc.collect()
             report.rss_mb.append(resident_mb(os.getpid()))
             if len(report.failures) >= MOST_FAILURES:
                 break
     report.seconds = perf_counter() - start
-    report.codes = {str(code): count for code, count in codes.most_common()}
     return report
 
 

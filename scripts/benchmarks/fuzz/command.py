@@ -37,7 +37,7 @@ def fuzz(
     figures = {
         "messages": report.messages,
         "a second": report.messages / report.seconds,
-        "answers": report.codes,
+        "answers": dict(report.codes.most_common()),
         "stored": report.stored,
         "failures": len(report.failures),
     }

@@ -44,42 +44,38 @@ def run_file_campaign(
     """Read so many mutated files, from number `first` on; a child process that dies is replaced."""
     report, work = FileReport(), scratch / "work"
     before = listing(scratch, without=work)
-    while report.files < files and len(report.failures) < MOST_FAILURES:
-        with closing(Child(_read_all, stores, work, seed, range(first + report.files, first + files))) as child:
-            _add_results(report, child, files, seed, first, advance)
+    with closing(Child(_read_all, stores, work, seed)) as child:
+        for number in range(first, first + files):
+            child.pipe.send(number)
+            report.files += 1
+            advance(1)
+            try:
+                kind, outcome, failure = child.receive(PATIENCE * 2)
+            except (TimeoutError, EOFError) as error:
+                how = "hangs" if isinstance(error, TimeoutError) else f"ends the process with {child.process.exitcode}"
+                report.failures.append(f"file {number} {how} (--seed {seed} --first {number})")
+                child.restart()
+            else:
+                report.kinds[kind] += 1
+                if failure:
+                    report.failures.append(f"file {number} ({kind}) {failure}")
+                else:
+                    report.outcomes[f"{kind}: {outcome}"] += 1
+            if len(report.failures) >= MOST_FAILURES:
+                break
     if changed := before ^ listing(scratch, without=work):
         report.failures.append(f"files outside the store were changed: {sorted(changed)[:3]}")
     return report
 
 
-def _add_results(
-    report: FileReport, child: Child, files: int, seed: int, first: int, advance: Callable[[int], object]
-) -> None:
-    """Count what a child process says of each file, until all are read, too many fail, or one ends the process."""
-    while report.files < files and len(report.failures) < MOST_FAILURES:
-        number = first + report.files
-        report.files += 1
-        advance(1)
-        try:
-            kind, outcome, failure = child.receive(PATIENCE * 2)
-        except (TimeoutError, EOFError) as error:
-            how = "hangs" if isinstance(error, TimeoutError) else f"ends the process with {child.process.exitcode}"
-            report.failures.append(f"file {number} {how} (--seed {seed} --first {number})")
-            return
-        report.kinds[kind] += 1
-        if failure:
-            report.failures.append(f"file {number} ({kind}) {failure}")
-        else:
-            report.outcomes[f"{kind}: {outcome}"] += 1
-
-
-def _read_all(parent: Connection, stores: dict[str, Path], work: Path, seed: int, numbers: range) -> None:
-    """Read the files of these numbers; send the kind of each, and what came of it or how it failed."""
+def _read_all(parent: Connection, stores: dict[str, Path], work: Path, seed: int) -> None:
+    """Read the file of each number that is received; send its kind, and what came of it or how it failed."""
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
     with closing(Sample(stores, work)) as sample:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        for number in numbers:
+        while True:
+            number: int = parent.recv()
             rng = random.Random(f"{seed} {number}")
             kind = rng.choices(list(READERS), [reader.share for reader in READERS.values()])[0]
             outcome = failure = ""

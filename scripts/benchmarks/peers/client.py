@@ -11,8 +11,7 @@ import msgspec
 from mcp import ClientSession, MCPError, StdioServerParameters, stdio_client
 from mcp.types import TextContent
 
-PATIENCE = 120.0
-"""Seconds for the handshake, and for each call."""
+from benchmarks.processes import PATIENCE
 
 
 class UnavailableError(Exception):

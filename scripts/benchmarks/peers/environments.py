@@ -87,18 +87,12 @@ def extending_python() -> str:
     Raises:
         UnavailableError: there is none.
     """
-    for python in _pythons():
+    names = [f"python{version}" for version in ("3.13", "3.12", "3.11")]
+    found = [shutil.which(name, path=folder) for folder in os.get_exec_path() for name in names]
+    for python in (sys.executable, *filter(None, found)):
         if subprocess.run([python, "-c", LOADS_EXTENSIONS], capture_output=True, check=False).returncode == 0:
             return python
     raise UnavailableError("no Python from 3.11 to 3.13 was found here whose sqlite3 loads extensions")
-
-
-def _pythons() -> Iterator[str]:
-    yield sys.executable
-    for folder in os.get_exec_path():
-        for version in ("3.13", "3.12", "3.11"):
-            if python := shutil.which(f"python{version}", path=folder):
-                yield python
 
 
 def run(command: list[str], environment: dict[str, str] | None = None) -> None:

@@ -53,11 +53,9 @@ def sample(folder: Path, turns: int, questions: int) -> list[Conversation]:
 
     texts = {document.id: document.content for documents in taken.values() for document in documents}
     answerable = [
-        Question(query, frozenset(texts[document] for document in judged))
-        for query in dataset.queries
+        Question(query, frozenset(texts[document] for document in dataset.judgements[query.id]))
+        for query in dataset.answerable(texts)
         if query.metadata.get("namespace") in taken
-        and (judged := dataset.judgements.get(query.id))
-        and judged.keys() <= texts.keys()
     ]
     if not answerable:
         raise BadParameter(f"{folder} has no question whose evidence is among the first {turns} turns")

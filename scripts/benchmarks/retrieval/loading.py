@@ -56,7 +56,7 @@ async def load(folders: Sequence[Path], part: Part, bar: Progress) -> AsyncItera
 
 def _qualified(dataset: Dataset, part: Part) -> Dataset:
     """Return a part of a data set, with ids that are unique among sets."""
-    queries = [query for query in dataset.queries if query.id in dataset.judgements][: part.queries]
+    queries = dataset.answerable()[: part.queries]
     if not queries:
         raise BadParameter(f"{dataset.name} judges none of its queries")
     needed = {name for query in queries for name in dataset.judgements[query.id]}

@@ -14,14 +14,11 @@ import numpy as np
 from rich.progress import Progress
 from typer import BadParameter, Option
 
-from actors.api.operations.retrieval.query import Query, search
 from actors.api.params.fields import MAX_CONTENT
-from actors.runtime.settings import SearchProfile
 from actors.text.passages import grown_to_borders
-from benchmarks.datasets import DataFolders, Dataset, Document, read_dataset
+from benchmarks.datasets import DataFolders, Dataset, Document, evenly, read_dataset
 from benchmarks.report import JsonOption, Verdict, counter, progress_bar, publish
-from benchmarks.store import Store, open_store
-from projections.spaces.windowed import Span
+from benchmarks.store import open_store
 
 SHOWN = 0.6
 """Share of an answer's characters from which it is shown."""
@@ -42,7 +39,7 @@ def join_documents(dataset: Dataset, together: int, memories: int) -> Iterator[J
     """Yield long memories at even distances in a set, without those that answer nothing or are too long to store."""
     answered = {name: query for query in dataset.queries for name in dataset.judgements.get(query.id, ())}
     groups = [dataset.documents[start : start + together] for start in range(0, len(dataset.documents), together)]
-    for group in groups[:: max(1, len(groups) // memories)][:memories]:
+    for group in evenly(groups, memories):
         text, spans = "", dict[str, tuple[int, int]]()
         for document in group:
             spans[document.id] = (len(text), len(text) + len(document.content))
@@ -62,9 +59,9 @@ async def ask_all(dataset: Dataset, joined: list[Joined], bar: Progress) -> Coun
             for query in memory.queries:
                 asked = msgspec.structs.replace(query, metadata={"namespace": f"memory{number}"})
                 embedded = await store.embed_query(asked)
-                best = await _best_passage(store, embedded)
+                best = (await store.search(embedded)).hits[0].passage
                 with patch("actors.comparator.search.passages.COVERAGE_WEIGHT", np.float32(0)):
-                    nearest = await _best_passage(store, embedded)
+                    nearest = (await store.search(embedded)).hits[0].passage
                 if best is None or nearest is None:  # a memory of one window is shown whole
                     continue
                 answers = [span for name, span in memory.spans.items() if name in dataset.judgements[query.id]]
@@ -73,11 +70,6 @@ async def ask_all(dataset: Dataset, joined: list[Joined], bar: Progress) -> Coun
                 counts["by the cosine alone"] += _shows(grown_to_borders(memory.text, *nearest), answers)
             advance()
     return counts
-
-
-async def _best_passage(store: Store, query: Query) -> Span | None:
-    found = await search(store.context, query, SearchProfile.AUTO, 1)
-    return found.hits[0].passage
 
 
 def passages(

@@ -144,9 +144,8 @@ async def retention(dataset: Dataset, folder: Path, advance: Callable[[], object
     async with open_store(folder) as store:
         memory_of = {document: memory for memory, document in (await store.store_documents(documents, advance)).items()}
         queries = [
-            Query(name, query.search_arguments(), tuple(memory_of[document] for document in judged))
-            for query in dataset.queries
-            if (judged := dataset.judgements.get(query.id)) and judged.keys() <= memory_of.keys()
+            Query(name, one.search_arguments(), tuple(memory_of[document] for document in dataset.judgements[one.id]))
+            for one in dataset.answerable(memory_of)
         ]
         before = await search_all(store, queries)
         runs = [(await store.call("consolidate_memories", mode=mode))["run_id"] for mode in MODES]

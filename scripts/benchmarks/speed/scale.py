@@ -108,11 +108,12 @@ def cold_start(folder: Path, errors: Path) -> dict[str, float]:
             restored.append(monotonic())
 
     with serve_clients(folder, errors, end=signal.SIGKILL) as (client,):
+        client.on_notification = on_notification
         start = monotonic()
         client.open()
         initialized = monotonic()
         search = {"name": "search_graph", "arguments": {"query": QUERIES[0]}, "_meta": {"progressToken": "start"}}
-        client.ask("tools/call", search, on_notification=on_notification)
+        client.ask("tools/call", search)
         answered = monotonic()
         second = client.call("search_graph", query=QUERIES[1]).seconds
         peak = peak_mb(hub_of(folder))
@@ -187,7 +188,7 @@ def _starting(scratch: Path, sizes: list[int], rounds: int, bar: Progress) -> li
     """Time the start of stores of every size, with a snapshot and without."""
     errors = scratch / "clients.err"
     empty = median_start(build(scratch / "empty", 0), errors, rounds, snapshot=False)
-    verdicts = [_start("an empty store: the models", empty, empty, {})]
+    verdicts = [Verdict("an empty store: the models", empty)]
     for memories in sizes:
         folder = build(scratch / f"store-{memories}", memories, counter(bar, f"{memories} memories", memories))
         replayed = median_start(folder, errors, rounds, snapshot=False)
@@ -197,23 +198,12 @@ def _starting(scratch: Path, sizes: list[int], rounds: int, bar: Progress) -> li
             "GB on disk": disk_bytes(folder) / 1e9,
             "of these the snapshot": disk_bytes(folder / SNAPSHOTS) / 1e9,
         }
-        most = BEYOND if memories >= MIN_SNAPSHOT_EVENTS else None
-        verdicts.append(_start(f"{memories} memories, replayed", replayed, empty, sizes_gb))
-        verdicts.append(_start(f"{memories} memories, from a snapshot", restored, empty, sizes_gb, most))
+        what, holds = f"{memories} memories, from a snapshot", None
+        if memories >= MIN_SNAPSHOT_EVENTS:
+            what += f": at most {BEYOND:.0f} s beyond the models"
+            holds = restored[ANSWERED] - empty[ANSWERED] <= BEYOND and sizes_gb["of these the snapshot"] > 0
+        for name, seen, verdict in ((f"{memories} memories, replayed", replayed, None), (what, restored, holds)):
+            beyond = {"beyond an empty store, s": seen[ANSWERED] - empty[ANSWERED]}
+            verdicts.append(Verdict(name, {**seen, **beyond, **sizes_gb}, verdict))
         verdicts.append(Verdict(f"{memories} memories: MB in memory, by part", read_memory(folder, errors)))
     return verdicts
-
-
-def _start(
-    what: str,
-    seen: Mapping[str, float],
-    empty: Mapping[str, float],
-    sizes_gb: Mapping[str, float],
-    most: float | None = None,
-) -> Verdict:
-    beyond = seen[ANSWERED] - empty[ANSWERED]
-    return Verdict(
-        what if most is None else f"{what}: at most {most:.0f} s beyond the models",
-        {**seen, "beyond an empty store, s": beyond, **sizes_gb},
-        None if most is None else beyond <= most and sizes_gb["of these the snapshot"] > 0,
-    )
