@@ -69,6 +69,12 @@ async def test_what_is_numbered_alike_is_not_the_section_that_is_named(agent: Ag
     assert answer["results"][0]["content"] == told
 
 
+async def test_a_word_whose_term_is_that_of_a_heading_is_none(agent: Agent) -> None:
+    for content in (*MEMORIES, "The ferry is slow."):  # of 30,522 terms, "slow" and "§ 34" have the same
+        await agent.call("store_memory", content=content)
+    assert (await agent.call("search_graph", query="What does § 34 say?"))["confidence"] == "nothing"
+
+
 @pytest.mark.requirement("INTEG-001/search/per-space-scores")
 async def test_each_result_says_which_spaces_found_it(context: Context) -> None:
     for text in MEMORIES:
