@@ -96,21 +96,26 @@ def stems(text: str) -> list[str]:
 def term_frequencies(text: str) -> Sparse:
     """Return E6: the frequency of each stem, hashed (CRC-32 modulo 30,522); a blank text is a ValueError.
 
-    A numbered heading has a term of its own. Document frequencies and lengths change with every stored memory, so the
+    A numbered heading has terms of its own. Document frequencies and lengths change with every stored memory, so the
     ranking applies them (BM25).
     """
-    counts = _terms(stems(text)) | _terms(heading_terms(text))
+    counts = _terms(stems(text)) | _heading_terms(heading_terms(text))
     return Sparse.of({term: min(count, _MAX_FREQUENCY) for term, count in counts.items()})
 
 
 def section_terms(headings: Sequence[str]) -> Sparse:
     """Return the terms of E6 for numbered headings, as `asked_sections` returns them."""
-    return Sparse.of(dict.fromkeys(_terms(headings), 1.0))
+    return Sparse.of(dict.fromkeys(_heading_terms(headings), 1.0))
 
 
 def distinct_terms(text: str) -> npt.NDArray[np.uint16]:
     """Return the terms of E6 in a text, ascending; none of a blank one."""
     return np.array(sorted(_terms(stems(text))), np.uint16)
+
+
+def _heading_terms(headings: Iterable[str]) -> Counter[int]:
+    """Return two terms for each heading, since one alone may be that of a word, too."""
+    return _terms(half for heading in headings for half in (heading, f"{heading} §"))
 
 
 def _terms(stems: Iterable[str]) -> Counter[int]:

@@ -11,11 +11,13 @@ _NUMBER: Final = r"\d+(?:\.\d+)*[a-z]?(?!\w)(?![.,:/]\d)"
 _LETTER: Final = r"(?![AI] +[a-z])(?:[A-Z]|(?=[IVXLC])C{0,3}(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))(?!\w)"
 """A letter or a Roman number, which only after a word numbers a section: "Appendix B", "Part II", not "the part I
 like"."""
+_GAP: Final = r"[^\S\n]{1,3}"
+"""Also one that doesn't break the line, as printed texts have it after "§"."""
 _NAMED: Final = (
-    rf"(?P<word>§+|[^\W\d_]{{2,}})(?:(?:\.?[ \t]{{1,3}}|-)v?(?P<number>{_NUMBER})|[ \t]{{1,3}}(?P<letter>{_LETTER}))"
+    rf"(?P<word>§+|[^\W\d_]{{2,}})(?:(?:(?<=§)|\.?{_GAP}|[.-])v?(?P<number>{_NUMBER})|{_GAP}(?P<letter>{_LETTER}))"
 )
-_TITLE: Final = re.compile(rf"[^\w§]{{0,3}}(?:{_NAMED}|v?(?P<alone>{_NUMBER}))")
-"""The beginning of a heading: "§ 17 Notice", "4.2 Setup", "Step 3: build", "[2.1.0] - 2024-05-03"."""
+_TITLE: Final = re.compile(rf"[^\w§]{{0,3}}(?:{_NAMED}|(?:[^\W\d]\S*{_GAP}(?=v?\d+\.\d))?v?(?P<alone>{_NUMBER}))")
+"""The beginning of a heading: "§ 17 Notice", "4.2 Setup", "Step 3: build", "[2.1.0] - 2024-05-03", "log4j 2.17.1"."""
 _REFERENCE: Final = re.compile(rf"(?<!\w){_NAMED}|(?<![\w.,:/-])v?(?P<alone>\d+(?:\.\d+)+)(?!\w)(?![.,:/]\d)")
 """What a question may call a section: a word or § with a number, or a number of several parts."""
 _NEXT_SENTENCE: Final = re.compile(r"\w[.!?]\s+[A-Z]")
@@ -25,13 +27,22 @@ _HEADING: Final = re.compile(
 """A heading in Markdown, marked or underlined."""
 _PATH: Final = " › "
 """Between the headings above a section, in the first line of what was cut from a document."""
-_SECTIONS: Final = frozenset(
-    """
-    § §§ abschnitt adr anexo anhang annex annexe appendix article articulo artículo artikel art capitulo capítulo ch
-    chapitre chapter clause decision kapitel para paragraf paragraph part record rfc seccion sección sec section step
-    """.split()
-)
-"""Names of sections whose heading may have the number alone."""
+_SECTIONS: Final = {
+    word: names.split()[0]
+    for names in (
+        """
+        section § §§ abschnitt art article articulo artículo artikel clause para paragraf paragraph sec seccion sección
+        """,
+        "adr decision record",
+        "appendix anexo anhang annex annexe",
+        "chapter capitulo capítulo ch chapitre kapitel",
+        "part",
+        "rfc",
+        "step",
+    )
+    for word in names.split()
+}
+"""Names of sections whose heading may have the number alone, each with the first that means the same."""
 
 
 def heading_terms(text: str) -> Iterator[str]:
@@ -39,7 +50,7 @@ def heading_terms(text: str) -> Iterator[str]:
     first, _, _ = text.partition("\n")
     above = first.split(_PATH) if _PATH in first else []
     headings = [found["marked"] or found["underlined"] for found in _HEADING.finditer(text)]
-    yield from (_term(found) for found in map(_TITLE.match, above + headings) if found)
+    yield from (_terms(found)[0] for found in map(_TITLE.match, above + headings) if found)
 
 
 def asked_sections(query: str) -> tuple[str, ...]:
@@ -49,7 +60,7 @@ def asked_sections(query: str) -> tuple[str, ...]:
     """
     if _NEXT_SENTENCE.search(query):
         return ()
-    return tuple(dict.fromkeys(map(_term, _REFERENCE.finditer(query))))
+    return tuple(dict.fromkeys(term for found in _REFERENCE.finditer(query) for term in _terms(found)))
 
 
 def without_sections(query: str) -> str:
@@ -57,8 +68,10 @@ def without_sections(query: str) -> str:
     return _REFERENCE.sub(" ", query)
 
 
-def _term(match: re.Match[str]) -> str:
-    """Return the term of what is named by a word and a number, or by a number alone."""
+def _terms(match: re.Match[str]) -> tuple[str, ...]:
+    """Return the term of what is named by a word and a number, or by a number alone, and those of its other names."""
     number = re.sub(r"\b0+(?=\d)", "", match["alone"] or match["number"] or match["letter"]).casefold()
     word = (match["word"] or "").casefold()
-    return f"§ {number}" if not word or word in _SECTIONS or "." in number else f"§{word} {number}"
+    if not word or "." in number:
+        return (f"§ {number}",)
+    return (f"§{_SECTIONS[word]} {number}", f"§ {number}") if word in _SECTIONS else (f"§{word} {number}",)

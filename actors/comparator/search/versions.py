@@ -53,8 +53,10 @@ def asked_headings(atlas: Atlas, hints: QueryHints) -> Sparse | None:
 
 def have_heading(atlas: Atlas, hints: QueryHints, rows: Rows) -> Mask:
     """Return which rows have a heading that a query names, shape (rows,)."""
-    headings = asked_headings(atlas, hints)
-    return np.zeros(len(rows), np.bool_) if headings is None else atlas.coverage(E6, headings, rows) > 0
+    found = np.zeros(len(rows), np.bool_)
+    for section in hints.sections if atlas.holds_stems else ():
+        found |= atlas.coverage(E6, section_terms([section]), rows) > _ALL
+    return found
 
 
 def latest_versions(atlas: Atlas, request: Search, eligible: Mask, rows: Rows) -> dict[int, int]:

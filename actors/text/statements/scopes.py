@@ -34,8 +34,9 @@ _THIS_TIME: Final = re.compile(r"\W*(?:(?:just|only|but) )?this (?:once|time|wee
 _INSTEAD: Final = re.compile(r"\b(?:instead of|rather than)\b", re.IGNORECASE)
 _CLAUSE: Final = re.compile(r"[.;:!?]\s|,\s")
 _OTHERS: Final = re.compile(
-    r"\W*(?!(?:after|as|because|due|from|since|starting|until)\b)(?:an?|at|before|during|for|her|his|if|in|many|most|my|on|"
-    r"other|others|our|people|some|the|their|under|when|while|with|(?-i:[A-Z])[\w'’]+)\b",
+    r"\W*(?!(?:after|as|because|due|from|since|starting|until)\b)(?:"
+    r"(?P<case>at|before|during|for|if|in|on|under|when|while|with)|"
+    r"an?|her|his|many|most|my|other|others|our|people|some|the|their|(?-i:[A-Z])[\w'’]+)\b",
     re.IGNORECASE,
 )
 """Begins what may be said of others, or under another condition, than what is told without it."""
@@ -116,7 +117,8 @@ def _is_of_others(earlier: Statement, later: Statement) -> bool:
     if instead is None or moved(later) or DECISION.search(later.text):
         return False
     start = max((cut.end() for cut in _CLAUSE.finditer(later.text, 0, instead.start())), default=0)
-    if not _OTHERS.match(later.text, start):
+    others = _OTHERS.match(later.text, start)
+    if others is None or (others["case"] is None and _is_acted_on(subject(earlier), later, start, instead.start())):
         return False
     verb = VERB.search(later.text, start, instead.start())
     end = verb.start() if verb else instead.start()
@@ -125,8 +127,16 @@ def _is_of_others(earlier: Statement, later: Statement) -> bool:
     if not verb:  # Then a word that both have may be one; without any the clause names the new value alone.
         named = [*takewhile(lambda word: word.key not in known, named)] if known & {word.key for word in named} else []
     ordinary = {word.key for word in later.words if not later.is_change(word)} - known
-    others = ordinary & {word.key for word in named if word.kind != "time"} - _VERSIONS
-    return bool(others) and others != ordinary
+    added = ordinary & {word.key for word in named if word.kind != "time"} - _VERSIONS
+    return bool(added) and added != ordinary
+
+
+def _is_acted_on(what: Phrase | None, later: Statement, start: int, end: int) -> bool:
+    """Return whether a clause says of somebody else what is done with a subject: "The gardener cuts the hedge"."""
+    said = [phrase for phrase in phrases(later) if start <= phrase.start < end][1:]
+    return what is not None and any(
+        phrase.stems[: len(what.stems)] == what.stems and not phrase.before for phrase in said
+    )
 
 
 def _have_other_codes(earlier: Statement, later: Statement) -> bool:

@@ -36,6 +36,7 @@ SECTIONS = (
     "Changelog\n\n## [1.3.2] - 2024-01-15\n\n- A lost anchor alarm is mended.",
     "# 7. Keep the tide tables in SQLite\n\nAs ADR-0004 says, no server is needed.",
     "# 4. No server\n\nThe plotter works without a network. Decision 7 follows from it.",
+    "Harbour rules › Fuel\n\n### §15 Nozzles\n\nUnder § 3 and § 12 nobody smokes here.",
 )
 
 
@@ -47,6 +48,7 @@ SECTIONS = (
         ("What changed in 1.3.2?", 4),
         ("What does ADR 7 say?", 5),
         ("decision 4", 6),
+        ("What does §15 say?", 7),
     ],
 )
 async def test_a_section_is_found_by_its_number_before_those_that_refer_to_it(
@@ -57,6 +59,20 @@ async def test_a_section_is_found_by_its_number_before_those_that_refer_to_it(
     answer = await agent.call("search_graph", query=question)
     assert answer["results"][0]["content"] == SECTIONS[section]
     assert answer["confidence"] != "nothing"
+
+
+async def test_what_is_numbered_alike_is_not_the_section_that_is_named(agent: Agent) -> None:
+    told = "We watched part 2 of the talk about queues."
+    for content in (told, "Building the shed › Step 2: Slab\n\nPour the concrete.", *SECTIONS):
+        await agent.call("store_memory", content=content)
+    answer = await agent.call("search_graph", query="What was part 2 of the talk about?")
+    assert answer["results"][0]["content"] == told
+
+
+async def test_a_word_whose_term_is_that_of_a_heading_is_none(agent: Agent) -> None:
+    for content in (*MEMORIES, "The ferry is slow."):  # of 30,522 terms, "slow" and "§ 34" have the same
+        await agent.call("store_memory", content=content)
+    assert (await agent.call("search_graph", query="What does § 34 say?"))["confidence"] == "nothing"
 
 
 @pytest.mark.requirement("INTEG-001/search/per-space-scores")
