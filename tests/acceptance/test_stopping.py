@@ -5,7 +5,9 @@ import os
 import signal
 import subprocess
 import urllib.request
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,16 @@ def run(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [COMMAND, *arguments, "--data", str(data)], capture_output=True, text=True, timeout=PATIENCE, check=False
     )
+
+
+@contextmanager
+def routing(hub: str) -> Iterator[tuple[str, int]]:
+    """Route to a hub; yield the URL and the process of the router, which is told to end meanwhile."""
+    command = [COMMAND, "route", "--hub", f"default={hub}", "--listen", "127.0.0.1:0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as router:
+        assert router.stderr is not None
+        yield router.stderr.readline().split()[-1], router.pid
+        assert router.wait(PATIENCE) == 0
 
 
 def call(number: int, text: str) -> str:
@@ -49,7 +61,10 @@ def test_stop_lets_requests_end_and_an_open_window_starts_a_hub_when_it_needs_on
     assert (again.returncode, "no hub runs" in again.stdout) == (0, True)
 
 
-def test_requests_over_http_are_answered_before_the_end_also_where_a_session_has_a_stream_open(data: Path) -> None:
+@pytest.mark.parametrize("routed", [False, True])
+def test_requests_over_http_are_answered_before_the_end_also_where_a_session_has_a_stream_open(
+    data: Path, *, routed: bool
+) -> None:
     key = run(data, "key", "create", "shop", "--scope", "write", "-n", "*").stdout.strip()
     bikes = [{"content": f"The {number}th bicycle of the courier has blue mudguards."} for number in range(24)]
     headers = {
@@ -59,7 +74,8 @@ def test_requests_over_http_are_answered_before_the_end_also_where_a_session_has
     }
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "shop", "version": "1"}}
 
-    with serving(data) as url:
+    with serving(data) as hub_url, routing(hub_url) if routed else nullcontext() as router:
+        url, server = router or (hub_url, None)
 
         def opened(method: str | None = None, params: dict[str, Any] | None = None) -> Any:
             message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
@@ -72,10 +88,11 @@ def test_requests_over_http_are_answered_before_the_end_also_where_a_session_has
         assert info
         arguments = {"name": "memory_inject_batch", "arguments": {"items": bikes}}
         with opened() as notifications, opened("tools/call", arguments) as under_way:
-            os.kill(info.pid, signal.SIGTERM)
+            os.kill(server or info.pid, signal.SIGTERM)
             answer = json.loads(under_way.read().decode().rpartition("data: ")[2])
             notifications.read()
-        gone(data)
+        if not routed:
+            gone(data)
     assert not answer["result"].get("isError", False)
 
 
