@@ -25,8 +25,8 @@ HEADER_SECONDS = 15.0
 """Interval in seconds of the check that a connection has sent its headers; it may have up to twice as long."""
 KEEP_ALIVE = 30
 """Seconds that an idle connection stays open."""
-GRACE = 2
-"""Seconds in which requests under way may end when the server stops."""
+GRACE = 8
+"""Seconds in which requests under way may end when the server stops; `docker stop` kills it after ten."""
 BACKLOG = 256
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -81,12 +81,14 @@ class Uvicorn(uvicorn.Server):
             try:
                 await anyio.sleep_forever()
             finally:
+                sessions.end_idle_streams()
                 self.should_exit = True
 
-        async with sessions.run(), anyio.create_task_group() as group:
+        async with anyio.create_task_group() as group:
             group.start_soon(stop_on_cancel)
-            with CancelScope(shield=True):
-                await self.serve([listener])
+            with CancelScope(shield=True):  # the sessions too: they answer the requests under way
+                async with sessions.run():
+                    await self.serve([listener])
             group.cancel_scope.cancel()
 
 

@@ -95,6 +95,11 @@ class McpSessions(StreamableHTTPSessionManager):
             return None
         return super()._admit_session(requestor)
 
+    def end_idle_streams(self) -> None:
+        """End each session's stream of notifications, which no answer ends: a server that stops would wait for it."""
+        for transport in self._server_instances.values():
+            transport.close_standalone_sse_stream()
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request; the text of an exception is cut from the SDK's answer to an invalid message."""
         await self.handle_request(scope, receive, _Sanitized(send))

@@ -145,7 +145,7 @@ class HttpServer:
         host, _ = params.endpoint
         has_key = any(key.is_valid(self._context.now()) for key in self._keys.all())
         if not (is_loopback(host) or params.oauth_issuer or has_key):
-            problem = f"other machines can reach {host}, and nobody has a key; run: context-graph key create NAME"
+            problem = f"others can reach {host}, and nobody has a key; run: context-graph key create NAME -n PROJECT"
             raise invalid("address", problem)
         from actors.http.listening import Uvicorn, bind, url_of
         from actors.http.mcp_endpoint import mcp_sessions

@@ -188,6 +188,7 @@ class HubLauncher:
                     stdout=log,
                     stderr=log,
                     cwd=self.folder,
+                    env=_environment(),
                     pass_fds=(lock,),
                     start_new_session=True,
                 )
@@ -205,6 +206,14 @@ class HubLauncher:
         if status == 1 and reasons:
             return reasons[-1]
         return f"the hub ended with status {status} before it listened; {self.folder / LOG} may tell why"
+
+
+def _environment() -> dict[str, str]:
+    """Return the variables of this process for a hub, which has another working folder."""
+    variables = dict(os.environ)
+    if file := variables.get("CONTEXT_GRAPH_PASSPHRASE_FILE"):
+        variables["CONTEXT_GRAPH_PASSPHRASE_FILE"] = str(Path(file).absolute())
+    return variables
 
 
 def describe_silence(folder: Path, pid: int) -> str:

@@ -1,6 +1,8 @@
 """The server of a router: MCP that forwards each request with the key that came with it, and `/healthz`."""
 
 import json
+import signal
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -235,7 +237,7 @@ def route_app(sessions: McpSessions) -> ASGIApp:
 
 
 async def serve_router(table: Table, params: HttpListen, announce: Callable[[str], object]) -> None:
-    """Serve until cancelled (`InvalidParamsFault` if the address can't be listened on)."""
+    """Serve until cancelled, or until SIGTERM or SIGINT (`InvalidParamsFault` if the address can't be listened on)."""
     listener = bind(params)
     with closing(listener):
         async with httpx2.AsyncClient(timeout=TIMEOUT) as client:
@@ -243,4 +245,14 @@ async def serve_router(table: Table, params: HttpListen, announce: Callable[[str
             app = Guard(route_app(sessions), hosts_of(params), Counter(), tls=params.tls or params.behind_proxy)
             server = Uvicorn(app, params)
             announce(url_of(params, listener))
-            await server.run_with(sessions, listener)
+            async with anyio.create_task_group() as group:
+                group.start_soon(_cancel_on_signal, group.cancel_scope)
+                await server.run_with(sessions, listener)
+
+
+async def _cancel_on_signal(scope: anyio.CancelScope) -> None:
+    if sys.platform == "win32":
+        return  # its event loop receives no signals
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        await anext(signals)
+    scope.cancel()

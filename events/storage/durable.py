@@ -187,7 +187,7 @@ def check_private(folder: Path) -> None:
         return
     found, user = folder.stat(), os.geteuid()
     if found.st_uid != user:
-        raise LogError(f"{folder} belongs to user {found.st_uid}; change that by: chown -R {user} {folder}")
+        raise LogError(f"{folder} belongs to user {found.st_uid}: run this as that user, or: chown -R {user} {folder}")
     if _others_may_write(found):
         raise LogError(f"others may write in {folder}; change that by: chmod go-w {folder}")
     parent = folder.resolve().parent

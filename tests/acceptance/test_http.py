@@ -467,3 +467,6 @@ def test_an_address_that_cannot_be_used_is_told_in_one_sentence(folder: Path, tm
     assert said.endswith("can't be listened on: Address already in use\n")
     assert not (tmp_path / "log.duckdb").exists(), "the store isn't opened first, which takes seconds"
     assert "--behind-proxy" in run("serve", "--http", "0.0.0.0:0", "--data", str(tmp_path), fails=True)
+    keyless = run("serve", "--http", "0.0.0.0:0", "--behind-proxy", "--data", str(tmp_path), fails=True)
+    assert "context-graph key create --data" in keyless
+    assert " NAME -n PROJECT" in keyless

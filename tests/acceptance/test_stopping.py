@@ -4,7 +4,10 @@ import json
 import os
 import signal
 import subprocess
+import urllib.request
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,7 @@ import pytest
 from context_graph import ContextGraphError, Memory
 
 from actors.proxy.endpoint import SOCKET, read_hub_info
-from tests.acceptance.conftest import COMMAND, PATIENCE, Open, gone, hubs, listens, stored
+from tests.acceptance.conftest import COMMAND, PATIENCE, Open, gone, hubs, listens, serving, stored
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks for processes in /proc")
 
@@ -21,6 +24,16 @@ def run(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [COMMAND, *arguments, "--data", str(data)], capture_output=True, text=True, timeout=PATIENCE, check=False
     )
+
+
+@contextmanager
+def routing(hub: str) -> Iterator[tuple[str, int]]:
+    """Route to a hub; yield the URL and the process of the router, which is told to end meanwhile."""
+    command = [COMMAND, "route", "--hub", f"default={hub}", "--listen", "127.0.0.1:0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as router:
+        assert router.stderr is not None
+        yield router.stderr.readline().split()[-1], router.pid
+        assert router.wait(PATIENCE) == 0
 
 
 def call(number: int, text: str) -> str:
@@ -46,6 +59,41 @@ def test_stop_lets_requests_end_and_an_open_window_starts_a_hub_when_it_needs_on
     assert hubs(data) == []  # the window is open, and asks for nothing
     again = run(data, "stop")
     assert (again.returncode, "no hub runs" in again.stdout) == (0, True)
+
+
+@pytest.mark.parametrize("routed", [False, True])
+def test_requests_over_http_are_answered_before_the_end_also_where_a_session_has_a_stream_open(
+    data: Path, *, routed: bool
+) -> None:
+    key = run(data, "key", "create", "shop", "--scope", "write", "-n", "*").stdout.strip()
+    bikes = [{"content": f"The {number}th bicycle of the courier has blue mudguards."} for number in range(24)]
+    headers = {
+        "authorization": f"Bearer {key}",
+        "accept": "application/json, text/event-stream",
+        "content-type": "application/json",
+    }
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "shop", "version": "1"}}
+
+    with serving(data) as hub_url, routing(hub_url) if routed else nullcontext() as router:
+        url, server = router or (hub_url, None)
+
+        def opened(method: str | None = None, params: dict[str, Any] | None = None) -> Any:
+            message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+            request = urllib.request.Request(f"{url}/mcp", message if method else None, headers)
+            return urllib.request.urlopen(request, timeout=PATIENCE)  # once the headers of its answer are there
+
+        with opened("initialize", hello) as begun:
+            headers["mcp-session-id"] = begun.headers["mcp-session-id"]
+        info = read_hub_info(data)
+        assert info
+        arguments = {"name": "memory_inject_batch", "arguments": {"items": bikes}}
+        with opened() as notifications, opened("tools/call", arguments) as under_way:
+            os.kill(server or info.pid, signal.SIGTERM)
+            answer = json.loads(under_way.read().decode().rpartition("data: ")[2])
+            notifications.read()
+        if not routed:
+            gone(data)
+    assert not answer["result"].get("isError", False)
 
 
 def test_stop_ends_a_server_without_a_hub(data: Path, window: Open) -> None:

@@ -20,7 +20,8 @@ import msgspec
 from actors.api.caller import Scope
 from actors.api.params.parsing import invalid
 from actors.runtime.faults import NotFoundFault, StorageFault
-from events.storage.durable import replace_file
+from events.storage.durable import check_private, replace_file
+from events.storage.log import LogError
 
 if sys.platform != "win32":
     import fcntl
@@ -81,6 +82,7 @@ class Keys:
 
         Raises:
             InvalidParamsFault: The name is malformed or was given before, no namespace is named, or a blank one.
+            LogError: The folder belongs to another user, who could not read the file afterwards.
         """
         if not NAME.fullmatch(name) or name in RESERVED:
             raise invalid("name", "up to 40 small letters, digits, dots and hyphens, and none of the reserved names")
@@ -107,10 +109,10 @@ class Keys:
         return f"{PREFIX}{name}_{secret}"
 
     def revoke(self, name: str) -> Key:
-        """Make a key invalid at once; a second call changes nothing (`NotFoundFault` for an unknown name)."""
+        """Make a key invalid at once; a second call changes nothing (`NotFoundFault`, `LogError` as of `create`)."""
+        if name not in self._read():
+            raise NotFoundFault(f"Key not found: {name}", name=name)
         with self._locked() as keys:
-            if name not in keys:
-                raise NotFoundFault(f"Key not found: {name}", name=name)
             if keys[name].revoked_at is None:
                 keys[name] = msgspec.structs.replace(keys[name], revoked_at=datetime.now(UTC))
             return keys[name]
@@ -129,7 +131,7 @@ class Keys:
             self._verified[digest] = (name, key.hash)
         if key.last_used_at is None or now - key.last_used_at > USE_RECORDED:
             # A key stays valid when its use can't be recorded, as on a full disk.
-            with suppress(OSError), self._locked() as keys:
+            with suppress(OSError, LogError), self._locked() as keys:
                 keys[name] = msgspec.structs.replace(keys[name], last_used_at=now)
         return key
 
@@ -159,6 +161,7 @@ class Keys:
     @contextmanager
     def _locked(self) -> Iterator[dict[str, Key]]:
         """Yield the keys for a change, while no other process changes them, and write them on success."""
+        check_private(self._folder)
         descriptor = os.open(self._folder / LOCK, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
         try:
             if sys.platform != "win32":

@@ -1,5 +1,6 @@
 """Access keys: what is kept of them, and until when they are valid."""
 
+import os
 import stat
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,6 +10,9 @@ import pytest
 from actors.api.caller import Scope
 from actors.http.access.keys import KEYS, Keys, parse_expiry
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault
+from events.storage.log import LogError
+
+NOBODY = 65_534
 
 
 def test_a_key_is_verified_by_another_process_and_kept_as_a_hash_that_its_owner_alone_may_read(tmp_path: Path) -> None:
@@ -41,6 +45,19 @@ def test_a_revoked_key_is_invalid_at_once_and_its_name_is_never_given_again(tmp_
         command.create("ci", Scope.READ, None)
     with pytest.raises(NotFoundFault):
         command.revoke("cd")
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can make a folder of another user")
+def test_the_keys_of_another_user_are_not_changed_who_could_not_read_them_afterwards(tmp_path: Path) -> None:
+    Keys(tmp_path).create("ci", Scope.READ, None)
+    os.chown(tmp_path, NOBODY, NOBODY)
+    os.chown(tmp_path / KEYS, NOBODY, NOBODY)
+    before = (tmp_path / KEYS).read_bytes()
+    with pytest.raises(LogError, match=f"belongs to user {NOBODY}"):
+        Keys(tmp_path).create("cd", Scope.READ, None)
+    with pytest.raises(LogError, match=f"belongs to user {NOBODY}"):
+        Keys(tmp_path).revoke("ci")
+    assert ((tmp_path / KEYS).read_bytes(), (tmp_path / KEYS).stat().st_uid) == (before, NOBODY)
 
 
 def test_an_expired_key_is_invalid(tmp_path: Path) -> None:
