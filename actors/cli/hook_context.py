@@ -61,9 +61,10 @@ def brief_lines(store: StoreSession, counts: Mapping[str, int], namespace: str, 
         return
     held = f"{counted(count, 'memory')} of namespace {_quote(namespace)}"
     yield f"Context Graph holds {held}, which search_graph finds.{_subjects(store, namespace)}"
-    chosen = {one["id"]: one for one in _listed(store, namespace, by_salience=True)[:MAX_SALIENT]}
-    latest = [one for one in _listed(store, namespace) if one["id"] not in chosen]
-    shown = [*chosen.values(), *latest[:MAX_LATEST]]
+    chosen = _listed(store, namespace, by_salience=True)[:MAX_SALIENT]
+    texts = {one["content"] for one in chosen}
+    latest = [one for one in _listed(store, namespace) if one["content"] not in texts]
+    shown = [*chosen, *latest[:MAX_LATEST]]
     if personal and counts.get(personal):
         shown += _listed(store, personal, by_salience=True)[:MAX_PERSONAL]
     if shown:
@@ -86,8 +87,9 @@ def _subjects(store: StoreSession, namespace: str) -> str:
 
 
 def _listed(store: StoreSession, namespace: str, **order: bool) -> list[JsonObject]:
+    """Return the memories that tell a session something, of copies the first."""
     found = store.call("memory/list", namespace=namespace, limit=LISTED, **order)["memories"]
-    return [one for one in found if _tells(one)]
+    return list({one["content"]: one for one in reversed(found) if _tells(one)}.values())[::-1]
 
 
 def _tells(memory: JsonObject) -> bool:

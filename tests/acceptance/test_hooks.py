@@ -291,6 +291,15 @@ def test_a_session_starts_with_the_most_important_and_the_latest_memories_of_its
     assert run("SessionStart", data, CONTEXT_GRAPH_NAMESPACE="nowhere").stdout == ""
 
 
+def test_a_brief_quotes_a_text_that_was_stored_twice_once(served: tuple[Path, Server]) -> None:
+    data, server = served
+    texts = ["The lambs are weighed on Mondays.", "The fence by the brook leans.", "The vet comes in April."]
+    for content in (texts[0], *texts, texts[2]):
+        server.call("store_memory", content=content, namespace="farm")
+    _, _, *quotes = told(run("SessionStart", data, CONTEXT_GRAPH_NAMESPACE="farm"), "SessionStart").splitlines()
+    assert sorted(json.loads(quote.split(" ", 2)[2]) for quote in quotes) == sorted(texts)
+
+
 def test_with_a_model_that_is_not_calibrated_a_session_has_its_brief_and_a_prompt_and_doctor_name_the_command(
     tmp_path: Path,
 ) -> None:

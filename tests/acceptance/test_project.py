@@ -174,6 +174,21 @@ def test_of_equal_memories_that_of_the_project_comes_first(data: Path, clinic: P
         assert "scope" not in hits[0]["contributions"]
 
 
+def test_a_question_for_all_of_a_time_is_answered_by_the_project_before_what_all_projects_share(
+    data: Path, clinic: Path
+) -> None:
+    week = [f"2026-05-0{day}T10:00" for day in (5, 6, 7)]
+    with serving(data, clinic) as server:
+        own = [answer(server, "store_memory", content=DESK, created_at=day)["fingerprintId"] for day in week]
+        told = {"content": "What happened on 6 May 2026: the boathouse key was lost.", "created_at": week[1]}
+        shared = answer(server, "store_memory", **told, namespace="personal")["fingerprintId"]
+        answer(server, "store_memory", content=DOG, created_at="2026-06-20T10:00")
+        found = answer(server, "search_graph", query="What happened last week?", asked_at="2026-05-12T12:00")
+        hits = [hit["fingerprintId"] for hit in found["results"]]
+        assert {*hits[:3]} == {*own}
+        assert hits[3] == shared
+
+
 @sampled("options", [(), ("--standalone",)])
 def test_a_folder_that_the_client_names_is_the_project_where_the_server_starts_elsewhere(
     data: Path, clinic: Path, tmp_path: Path, options: tuple[str, ...]

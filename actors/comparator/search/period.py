@@ -7,6 +7,7 @@
 - A question that names a part of a day ("yesterday evening"): memories of that part come before the others of the day.
 - A question for the latest ("Who is the chair now?"): of the best memories, the later ones rank higher.
 - A question that was asked in the past: what is from after it ranks lower.
+- What all projects share ranks lower than a project's own, and most where a question has no subject.
 """
 
 from datetime import datetime, timedelta
@@ -28,6 +29,10 @@ from projections.time.time_mentions import QueryHints
 
 BONUS: Final = 8.0
 """What a memory of the time ranks higher, in standard deviations of the fused scores: more than what these span."""
+SHARED_PENALTY: Final = 0.5
+"""What a memory of a shared namespace ranks lower, in standard deviations of the fused scores: a clearly better match
+still comes before those of the project. A question for all memories of a time has no better match: there it is half of
+`BONUS`, so that the project's come first, and all of that time before others."""
 NEAR_BEST: Final = 1.5
 """How far below the best a memory may rank, in standard deviations of the fused scores, to be about the subject too;
 and what the latest of these ranks higher than the earliest."""
@@ -166,6 +171,12 @@ def latest_bonus(atlas: Atlas, hints: QueryHints, rows: Rows, scores: Scores) ->
 def later_penalty(atlas: Atlas, hints: QueryHints, rows: Rows) -> Scores:
     """Return the penalty of memories that did not exist when the question was asked, shape (rows,)."""
     return np.float32(LATER_PENALTY) * is_later(atlas, hints, rows)
+
+
+def shared_penalty(atlas: Atlas, request: Search, rows: Rows) -> Scores:
+    """Return the penalty of memories of the namespaces that all projects share, shape (rows,)."""
+    penalty = BONUS / 2 if asks_for_all(request.hints) else SHARED_PENALTY
+    return np.float32(penalty) * atlas.facets.in_any(request.filter.shared)[rows]
 
 
 def period_relevance(atlas: Atlas, hints: QueryHints, rows: Rows) -> Relevance:

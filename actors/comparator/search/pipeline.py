@@ -60,10 +60,6 @@ in their order, a bonus for the three best memories of the answer before changes
 .002), and by .001 where the question names nobody again ("they").
 """
 
-SHARED_PENALTY: Final = 0.5
-"""What a memory of a shared namespace ranks lower, in standard deviations of the fused scores: a clearly better match
-still comes before those of the project."""
-
 KIND_BONUS: Final = 1.5
 """What a memory ranks higher that uses a word of the kind that a question asks for, and again for one that names it;
 chosen on 15 questions of our own."""
@@ -254,8 +250,8 @@ def _order(candidates: fusion.Candidates, given: _Given, turns: Rows, later: Map
     # A cursor comes from the client, and may name any memory.
     primed = {atlas.row_of(one): PRIMING_WEIGHT * order for one, order in given.primed.items() if one in atlas}
     bonuses |= {"priming": _bonus_of(primed, rows), "causes": _bonus_of(given.causes, rows)}
-    if shared := request.filter.shared:
-        bonuses["scope"] = np.float32(-SHARED_PENALTY) * atlas.facets.in_any(shared)[rows]
+    if request.filter.shared:
+        bonuses["scope"] = -period.shared_penalty(atlas, request, rows)
     scores = sum(bonuses.values(), start=fused)
     bonuses["renewal"] = version_bonus(atlas, request, later, rows, scores)
     order = top_k(scores + bonuses["renewal"], len(rows))

@@ -61,6 +61,11 @@ _PREFIX: Final = re.compile(r"^(?:Ma?c|Fitz|[DO]['’])(?=[^\W\d_a-z])")
 _ADDRESS: Final = re.compile(r"\b[a-z]{2,10}://\S*")
 """An address, such as that of a badge, whose parts say nothing of what a text is about."""
 
+_EXTENSIONS: Final = frozenset(
+    "cpp css csv go html ini ipynb java js json jsx kt md php py rb rs rst sh sql toml ts tsx txt xml yaml yml".split()
+)
+"""At the end of a file's name they say nothing by themselves either."""
+
 _SIGN: Final = re.compile(r"""\w@[\w.-]+\.[^\W\d_]|^[("'[]*+(?:@\w[\w.-]*+|(?::[\w+-]++:)++)\W*+$""")
 """An address of mail (unlike "react@18.2"), whom a message calls ("@ada"), or a sign by its name (":smile:")."""
 
@@ -231,7 +236,8 @@ def _terms(text: str, speakers: Sequence[str], stemmer: Stemmer.Stemmer) -> Iter
         is_name = _is_name(surface) and preceding not in _DETERMINERS
         preceding = written.casefold()
         for word in found:
-            if not _is_topical(word, empty) or names_a_speaker(word, surface, speakers):
+            is_extension = word in _EXTENSIONS and f".{word}" in surface.casefold()
+            if is_extension or not _is_topical(word, empty) or names_a_speaker(word, surface, speakers):
                 before = None
                 continue
             term = Term(stemmer.stemWord(synonym(word)), surface if word == surface.casefold() else word)

@@ -14,7 +14,7 @@ from actors.text.causes.subjects import head_noun, names_happening
 from actors.text.causes.words import DETERMINER, any_of
 from projections.spaces.lexical import STOP_WORDS
 
-RULES: Final = 7
+RULES: Final = 8
 """Version of the rules, which is logged with what they find. Raise it with any change that finds other clauses."""
 
 MAX_CHARACTERS: Final = 200

@@ -12,7 +12,10 @@ SENTENCE: Final = re.compile(
 )
 """No point ends it within a number or a name, after an abbreviation, or in "3 Jan. 2020"."""
 _ROOT_CAUSE: Final = r"\s*(?:the )?root cause (?:for|of|behind) "
-LABEL: Final = re.compile(rf"(?!{_ROOT_CAUSE})[^:.,!?\n]{{1,48}}: ", re.IGNORECASE)
+_CAUSE_LABEL: Final = r"(?:the )?(?:root |main |real |actual )?(?:cause|reason)"
+_CAUSE_BEHIND: Final = rf"[,;–—-] {_CAUSE_LABEL}:"
+"""As in "The build is red; reason: a stale cache"."""
+LABEL: Final = re.compile(rf"(?!{_ROOT_CAUSE}|[^:\n]{{1,48}}{_CAUSE_BEHIND})[^:.,!?\n]{{1,48}}: ", re.IGNORECASE)
 """A speaker or a title before the text."""
 POSSESSIVE: Final = r"(?:my|our|his|her|their|its)"
 POSSESSED: Final = re.compile(rf"\s+{POSSESSIVE}\s", re.IGNORECASE)
@@ -51,8 +54,13 @@ _AFTER_THIS: Final = (
     rf"{NAME}\s(?:\w+\s)?{FINITE.pattern})"
 )
 """Begins a clause after "because of this", which stands for a sentence there, and describes no noun."""
+_BECAUSE_WORD: Final = (
+    r"(?:because|(?<!/)(?<!the )(?<!to )(?<!in )(?<!via )(?<!with )(?<!through )(?<!using )(?-i:bc|b/c)"
+    rf"(?= (?:of|i|we|you|s?he|they|it|its|the|an?|this|no|{POSSESSIVE})\b))"
+)
+"""Also as notes write it. "bc" may be a calculator too, "BC" a province."""
 NOMINAL: Final = (
-    rf"(?:because of|as a (?:direct |natural )?(?:result|consequence) of)(?! (?:this|that|it) {_AFTER_THIS})|"
+    rf"(?:{_BECAUSE_WORD} of|as a (?:direct |natural )?(?:result|consequence) of)(?! (?:this|that|it) {_AFTER_THIS})|"
     r"due to|owing to|thanks to|on account of|"
     r"in (?:consequence|response) to|in consequence of|in the wake of|by reason of|"
     r"in (?:light|view) of(?! the fact)|what with|through(?= (?:lack|want|neglect|carelessness|inattention)\b)|"
@@ -60,7 +68,7 @@ NOMINAL: Final = (
     r"frustration|fear|concern|caution|loneliness)\b)"
 )
 CLAUSAL: Final = (
-    r"because|given that|now that|seeing (?:that|as)|in view of the fact that|due to the fact that|"
+    rf"{_BECAUSE_WORD}|given that|now that|seeing (?:that|as)|in view of the fact that|due to the fact that|"
     r"owing to the fact that|thanks to the fact that|on account of the fact that|for the reason that|inasmuch as"
 )
 FORWARD_VERB: Final = (
@@ -104,8 +112,6 @@ OPENING: Final = re.compile(
     re.IGNORECASE,
 )
 """At the start of a sentence: cause, comma, effect."""
-BACKWARD: Final = connective(rf"{BACKWARD_VERB}|(?:, )?(?:{NOMINAL}|{CLAUSAL}|since)")
-"""Effect, connective, cause."""
 FORWARD: Final = connective(
     rf"(?:, |, and |and )?(?:(?:which|that|this|(?:is|was|are|were) what) )?{ADVERB}(?:{FORWARD_VERB})"
 )
@@ -162,8 +168,10 @@ _TOLD: Final = (
 """Before a cause: it is named."""
 ROOT_CAUSE: Final = re.compile(rf"{_ROOT_CAUSE}(?P<effect>[^,;:]{{3,100}}): {_TOLD}", re.IGNORECASE)
 """As in "Root cause of the outage: the disk was full", where the cause follows."""
+BACKWARD: Final = connective(rf"{BACKWARD_VERB}|(?:, )?(?:{NOMINAL}|{CLAUSAL}|since)|{_CAUSE_BEHIND}(?= {_TOLD})")
+"""Effect, connective, cause."""
 EXPLAINING: Final = re.compile(
-    rf"\s*(?:(?:the )?(?:root |main |real |actual )?(?:cause|reason)(?:: | was (?:that )?){_TOLD}|"
+    rf"\s*(?:{_CAUSE_LABEL}(?:: | was (?:that )?){_TOLD}|"
     r"(?:that|this)(?:'s| is| was) because (?!of ))",
     re.IGNORECASE,
 )

@@ -43,6 +43,11 @@ _RESTRICTED: Final = re.compile(
     rf"\b(?:you|your|should|would)\b|\b(?:{'|'.join(_KINDS)}) (?:about|by|for|from|in|me|of|on|with)\b", re.IGNORECASE
 )
 """Asks for advice, or for those of something: "What would you prefer?", "bugs in this"."""
+_TO_DO: Final = re.compile(
+    r"\b(?:(?:left|remain(?:s|ing)?|still)(?: (?:have|has|needs?|is|are|left|open))? to (?:do|be done)|to-dos?)\b",
+    re.IGNORECASE,
+)
+"""Names tasks in stop words: "what's left to do"."""
 _MOST_CHARACTERS: Final = 100
 """A longer query tells something."""
 
@@ -53,7 +58,7 @@ def asked_kind(query: str) -> Kind | None:
     "Which bugs are known?" does, "bugs of the importer" and "The bugs are gone" don't.
     """
     listing = _LISTING.match(query)
-    named = query[listing.end() if listing else 0 :]
+    named = _TO_DO.sub("todos", query[listing.end() if listing else 0 :])
     if len(query) > _MOST_CHARACTERS or _RESTRICTED.search(named):
         return None
     found = tokens(named)

@@ -203,6 +203,14 @@ def test_the_parts_of_an_address_are_no_terms():
     assert distinctive(members, REST) == ("parser",)
 
 
+def test_the_ends_of_file_names_are_no_terms():
+    members = [
+        f"The {name}.rs of the parser in grammar/{name}_rules.toml fails" for name in ("lexer", "tokens", "trees")
+    ]
+    assert {"rs", "toml"}.isdisjoint(" ".join(distinctive(members, REST)).split())
+    assert "parser" in distinctive(members, REST)
+
+
 def test_the_parts_of_a_mail_address_are_no_terms():
     members = ["CV to jobs@inn.example", "Send a CV: (jobs@inn.example)", "CV, jobs@inn.example please"]
     assert distinctive(members, REST) == ("CV",)

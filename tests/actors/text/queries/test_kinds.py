@@ -19,6 +19,10 @@ from actors.text.queries.kinds import asked_kind
         ("lessons learned", "pitfall"),
         ("What did they decide?", "agreed"),
         ("all my tasks", "todo"),
+        ("What's left to do?", "todo"),
+        ("what still needs to be done", "todo"),
+        ("Show me the to-do list", "todo"),
+        ("anything decided so far?", "agreed"),
     ],
 )
 def test_a_kind_of_statement_is_asked_for(query: str, word: str) -> None:
@@ -47,6 +51,10 @@ def test_a_kind_of_statement_is_asked_for(query: str, word: str) -> None:
         "What bugs me is the noise",
         "Can you find the bugs?",
         "any lessons left",
+        "I still have to do the dishes",
+        "What's left to do in Porto?",
+        "How much is left to do?",
+        "What has the cache still to do with it?",
         "known bugs " * 20,
     ],
 )
