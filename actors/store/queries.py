@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from actors.runtime.faults import NotFoundFault, StorageFault
 from actors.runtime.settings import ModelProfile
 from actors.store import messages as msg
-from actors.text.statements.corrections import MIN_SIMILARITY
 from actors.text.statements.labels import find_correction_in
 from events.storage.log import Envelope, Log
 from events.vocabulary import MemoriesMoved, MemoryErased, MemoryStored, MemorySuperseded, SpacesDeclared
@@ -160,8 +159,7 @@ def compare_alike(message: msg.Append, catalog: Catalog) -> tuple[list[MemorySup
         earlier, speaker = catalog.utterance(memory) or (None, None)
         if earlier is None:
             continue
-        may_correct = speaker == said_by and similarity >= MIN_SIMILARITY
-        found = find_correction_in(earlier, later, speaker, similarity) if may_correct else None
+        found = find_correction_in(earlier, later, speaker, similarity) if speaker == said_by else None
         if found:
             superseded.append(
                 MemorySuperseded(memory=memory, by=message.id, rule=found.rule, was=found.was, now=found.now)

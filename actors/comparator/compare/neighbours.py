@@ -22,7 +22,7 @@ from actors.comparator.rows import NO_ROWS
 from actors.runtime.faults import NotFoundFault, PurposeFault
 from actors.runtime.settings import Strategy
 from actors.text.queries.causal_questions import causal_direction
-from actors.text.statements.corrections import MANY_SHARED, MAX_TERMS, MIN_SHARED, MIN_SIMILARITY
+from actors.text.statements.corrections import MAX_TERMS, MIN_SHARED, MIN_SIMILARITY
 from events.fingerprint import Bits, Dense, Embedding, Sparse, of_kind
 from events.spaces import E1, E6, E9, E11, E13, INDEX, SEMANTIC, SPACES
 from projections.atlas.atlas import Atlas
@@ -133,11 +133,11 @@ def _neighbours_of(
 def _alike(
     atlas: Atlas, new: NewMemory, rows: Rows, similarity: Scores, shared: Scores
 ) -> tuple[tuple[UUID, float], ...]:
-    """Return the earlier memories that a new one may correct: the most similar in E1 that share its terms, or many."""
+    """Return the earlier memories that a new one may correct: the most similar in E1 that share its terms."""
     if new.fingerprint.take(E6, Sparse).values.sum(dtype=np.float32) > MAX_TERMS:
         return ()
-    alike = np.flatnonzero((shared >= MANY_SHARED) | ((similarity >= MIN_SIMILARITY) & (shared >= MIN_SHARED)))
-    best = alike[top_k(np.nan_to_num(similarity[alike]), ALIKE)]
+    best = top_k(np.nan_to_num(similarity), ALIKE)
+    best = best[(similarity[best] >= MIN_SIMILARITY) & (shared[best] >= MIN_SHARED)]
     short = best[atlas.term_counts(rows[best]) <= MAX_TERMS].tolist()
     earlier = [at for at in short if atlas.facets.created_at(int(rows[at])) <= new.created_at]
     return tuple(zip(atlas.ids(rows[earlier]), similarity[earlier].tolist(), strict=True))

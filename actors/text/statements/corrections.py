@@ -25,10 +25,6 @@ MIN_WEIGHED: Final = 0.5
 MIN_SHARED: Final = 0.12
 """Least cosine of their terms (E6): the 100 corrections of the development half have .25 or more. A correction that
 names only what changed may share a single word with a statement of eight; its cosine is about .12."""
-MANY_SHARED: Final = 0.3
-"""Cosine of the terms of two statements that are shown as alike though they are not similar in E1, as notes may be.
-Of 120 changes told by others .75 are found or shown instead of .69, with .12 others instead of .08; from .25 on .75 and
-.18."""
 MAX_TERMS: Final = 90
 """Terms (E6) of a text that may have at most `statement.MAX_WORDS`; compounds count with their parts there."""
 

@@ -5,7 +5,6 @@ from uuid import uuid4
 import pytest
 
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault
-from actors.text.statements.corrections import MIN_SIMILARITY
 from tests.actors.api.conftest import Way
 from tests.actors.api.sleeper import hits
 from tests.actors.api.stream import Mind
@@ -32,14 +31,6 @@ async def test_a_change_in_words_that_no_rule_knows_is_shown_and_can_be_stated(w
     assert found[1]["superseded_by"] == polo
     await way("memory_restore", id=panda)
     assert (await way("memory_retrieve", id=panda))["superseded_by"] is None
-
-
-async def test_a_change_in_few_words_is_shown_by_those_that_it_shares(mind: Mind) -> None:
-    ferry = "The ferry's cabin is heated by OVEN_LEVEL, which stands on the panel beside the helm."
-    memory = await kept(mind, ferry)
-    (shown,) = (await mind("store_memory", content="OVEN_LEVEL=7 at night"))["similar"]
-    assert shown["id"] == memory
-    assert shown["similarity"] < MIN_SIMILARITY, "in meaning they are not alike"
 
 
 async def test_only_what_still_holds_and_says_something_else_is_shown(mind: Mind) -> None:
