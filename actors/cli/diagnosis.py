@@ -9,6 +9,7 @@ import shutil
 import stat
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from time import monotonic
@@ -20,11 +21,13 @@ from actors.proxy.client import ClientError
 from actors.proxy.endpoint import MAX_SOCKET_PATH, SOCKET, read_hub_info
 from actors.proxy.launcher import LOG
 from actors.proxy.own_version import own_version
+from actors.runtime.faults import StorageFault
 from actors.runtime.settings import ModelProfile, passphrase
 from actors.runtime.types import JsonObject
 from events.spaces import E1
 from events.storage.durable import check_private
-from events.storage.log import LogAwayError, LogError, LogInUseError, PassphraseError
+from events.storage.log import Log, LogAwayError, LogError, LogInUseError, PassphraseError
+from events.vocabulary import SpacesDeclared
 from events.wording import counted
 
 MIN_FREE = 1 << 30
@@ -154,7 +157,7 @@ def _store(folder: Path) -> Iterator[Check]:
         with served_store(location) as store:
             if store is None:
                 yield passed("hub", "none runs; the next client starts one")
-                yield _log(folder)
+                yield from _log(folder)
                 return
             status = store.call("store/status")
             yield _hub(folder)
@@ -203,7 +206,18 @@ def _models(status: JsonObject) -> Check:
     )
 
 
-def _log(folder: Path) -> Check:
+def _log(folder: Path) -> Iterator[Check]:
+    """Check a log that no hub has open, and whether the models of this version can go on with it."""
+    log = _opened_log(folder)
+    if isinstance(log, Check):
+        yield log
+        return
+    with closing(log):
+        yield _opened(log.head.seq, "the last as acknowledged", log.read_only)
+        yield from _other_models(log)
+
+
+def _opened_log(folder: Path) -> Log | Check:
     """Open the log, which compares its last and its last acknowledged event with the head file."""
     from actors.store.spare_memories import SNAPSHOT
     from events.postgres.address import log_address
@@ -219,7 +233,9 @@ def _log(folder: Path) -> Check:
         address = log_address(folder)
         if address is None and (found := format_of(folder)) < FORMAT:
             return _earlier(folder, found)
-        log = PostgresLog(address, folder, passphrase()) if address else DuckDBLog(folder, passphrase(), spare=SNAPSHOT)
+        return (
+            PostgresLog(address, folder, passphrase()) if address else DuckDBLog(folder, passphrase(), spare=SNAPSHOT)
+        )
     except LogInUseError:
         return warned("log", "another process has it open and does not answer", "wait for it to end, or end it")
     except PassphraseError as error:
@@ -228,10 +244,21 @@ def _log(folder: Path) -> Check:
         return failed("log", str(error), _SERVER)
     except (LogError, OSError) as error:
         return failed("log", str(error), "`context-graph verify` tells what is lost; `restore` puts a backup back")
-    try:
-        return _opened(log.head.seq, "the last as acknowledged", log.read_only)
-    finally:
-        log.close()
+
+
+def _other_models(log: Log) -> Iterator[Check]:
+    """Yield a failed check if the models of the embedded profile filled the spaces differently."""
+    from actors.embedder.profiles.embedded import space_models
+    from actors.store.queries import same_models
+
+    declared = [each.event for each in log.get(log.seqs_of(["spaces_declared"], 1, log.head.seq)[-1:])]
+    for event in declared:
+        if isinstance(event, SpacesDeclared) and event.profile == ModelProfile.EMBEDDED:
+            try:
+                same_models(event, SpacesDeclared(profile=event.profile, spaces=space_models()))
+            except StorageFault as fault:
+                found, _, advice = str(fault).partition(". ")
+                yield failed("models", found, advice)
 
 
 def _opened(events: int, state: str, read_only: str | None) -> Check:

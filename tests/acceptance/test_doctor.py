@@ -5,16 +5,22 @@ import os
 import re
 import subprocess
 import zipfile
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from actors.embedder.profiles.embedded import space_models
 from actors.proxy.endpoint import HUB_INFO
 from actors.proxy.launcher import LOG
 from events.storage.duckdb_log import DuckDBLog
+from events.vocabulary import SpacesDeclared
+from events.vocabulary.values import SpaceModel
 from tests.acceptance.conftest import COMMAND, PATIENCE, Open, Server
 from tests.acceptance.test_install import run
+from tests.events.samples import draft
 from tests.fixtures.stores.unpacking import unpack
 from tests.postgres import Server as Postgres
 
@@ -65,6 +71,21 @@ def test_a_damaged_log_fails_with_the_command_that_helps(home: Path, store: Path
     status, checks = doctor(home, store)
     assert (status, checks["log"]["verdict"]) == (1, "failed")
     assert "context-graph verify" in checks["log"]["advice"]
+
+
+def test_a_store_of_other_models_fails_with_the_command_that_carries_it_over(home: Path, data: Path) -> None:
+    def declare(*spaces: SpaceModel) -> None:
+        with closing(DuckDBLog(data)) as log:
+            log.append([draft(SpacesDeclared(profile="embedded", spaces=spaces))])
+
+    first, *others = space_models()
+    declare(msgspec.structs.replace(first, sha256="0" * 64, succeeds=()), *others)
+    status, checks = doctor(home, data)
+    assert (status, checks["log"]["verdict"]) == (1, "ok")
+    assert f"fills {first.key} differently" in checks["models"]["found"]
+    assert "context-graph reembed NEW_FOLDER" in checks["models"]["advice"]
+    declare(first, *others)
+    assert "models" not in doctor(home, data)[1]
 
 
 def test_a_store_that_others_may_read_is_a_warning(home: Path, store: Path) -> None:
