@@ -13,13 +13,13 @@ import msgspec
 
 from actors.embedder import messages as msg
 from actors.embedder.jobs import EmbeddingJob, Plan, Rows, advance, attempt, select_slice
-from actors.embedder.spaces.vectors import RowStates
 from actors.runtime.actor import ActorInbox
 from actors.runtime.faults import EmbeddingFault, Fault
 from actors.runtime.messages import Appended, ProjectionMessage
 from actors.runtime.metrics import Latencies
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply
+from events.quantization import Float32
 from events.vocabulary.values import SpaceModel
 from projections.memories.sessions import Sessions
 from projections.registry import EmbedderProjections
@@ -58,8 +58,8 @@ class Profile(Protocol):
         """Return the plan that embeds a query."""
         ...
 
-    def forward(self, rows: Rows) -> list[RowStates]:
-        """Return the states of each row from one batch."""
+    def forward(self, rows: Rows) -> list[Float32]:
+        """Return the token states of each row, shape (tokens, dimension), from one batch."""
         ...
 
     def stop_threads(self) -> None:
@@ -211,8 +211,8 @@ class Embedder(ProjectionActor[EmbedderProjections]):
         if self._jobs:
             self.actor_ref.tell(RunSlice())
 
-    def _forward(self, rows: Rows) -> list[RowStates] | Fault:
-        def forward() -> list[RowStates]:
+    def _forward(self, rows: Rows) -> list[Float32] | Fault:
+        def forward() -> list[Float32]:
             with self._latencies.timed("forward"):
                 return self._loaded_profile().forward(rows)
 

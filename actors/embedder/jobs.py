@@ -13,9 +13,9 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from actors.embedder.spaces.vectors import RowStates
 from actors.runtime.faults import EmbeddingFault, Fault
 from actors.runtime.reply import Reply
+from events.quantization import Float32
 
 T = TypeVar("T")
 
@@ -73,7 +73,7 @@ class EmbeddingJob(Generic[T]):
         self.done = False
         self._plan = plan
         self._rows: Rows = []
-        self._states: list[RowStates] = []
+        self._states: list[Float32] = []
         self._result: T | None = None
         self._on_progress = on_progress
         self._cancelled = cancelled or threading.Event()
@@ -96,7 +96,7 @@ class EmbeddingJob(Generic[T]):
         """Whether the job alternates with others instead of sharing a slice; a paused plan has no rows."""
         return not self._rows or sum(map(len, self._rows)) > SLICE_TOKENS
 
-    def add_states(self, states: list[RowStates]) -> None:
+    def add_states(self, states: list[Float32]) -> None:
         """Add the states of the next rows, and resume the plan once they are complete."""
         self.fail_if_cancelled()
         if self.done:
@@ -175,7 +175,7 @@ def select_slice(jobs: Sequence[EmbeddingJob[Any]], *, after_long: bool) -> list
     return list(selected.items())
 
 
-def advance(selected: Sequence[tuple[EmbeddingJob[Any], list[RowStates]]]) -> None:
+def advance(selected: Sequence[tuple[EmbeddingJob[Any], list[Float32]]]) -> None:
     """Resume jobs with the states of their rows: each query to its end, then all others in batched steps.
 
     The turns of a session end one after the other. A turn waits if its predecessor proved to be long.
@@ -192,7 +192,7 @@ def advance(selected: Sequence[tuple[EmbeddingJob[Any], list[RowStates]]]) -> No
             job.resume(None)
 
 
-def run_plans(plans: Iterable[Plan[T]], forward: Callable[[Rows], list[RowStates]]) -> list[T | Fault]:
+def run_plans(plans: Iterable[Plan[T]], forward: Callable[[Rows], list[Float32]]) -> list[T | Fault]:
     """Run plans to their end; return the result or the fault of each. Equal plans share slices equally every time."""
     jobs = [EmbeddingJob(plan) for plan in plans]
     after_long = False

@@ -5,7 +5,7 @@
 Each line of the pairs has `cause`, `effect`, `asked` ("cause" or "effect") and `wrong`, a wrong answer. The heads are
 initialised by canonical correlation analysis (Hotelling 1936): whitened causes and effects are rotated so that partners
 correlate, each direction weighted by its correlation. Training uses InfoNCE in both directions, with the wrong answers
-as further negatives, and dropout of the inputs, without which the heads learn the topics of the pairs.
+as further negatives.
 
 The last pairs are held out for evaluation, as a block, since neighbouring pairs can be about the same fact: each is
 searched among the right and wrong answers of all. Then the heads are trained on all pairs. Writes `causal.safetensors`.
@@ -25,18 +25,14 @@ from torch.utils.data import TensorDataset
 
 from actors.embedder import weights
 from actors.embedder.models.backbone import CLS, DIMENSION, MODEL_SHA256, SEP, Backbone, pool
-from actors.embedder.spaces.causal import DIMENSION as OUTPUT_DIMENSION
 from actors.embedder.spaces.causal import INPUT_DIMENSION, causal_inputs
-from actors.embedder.spaces.vectors import unit
 from scripts.train.record import Data, Licence, read_lines, record, states_of
 
 BATCH = 512
 RATE = 3e-4
 TEMPERATURE = 0.05
-EPOCHS = 10
-DROPOUT = 0.2
-"""Share of the heads' inputs that a training step leaves out."""
-RIDGE = 0.3
+EPOCHS = 5
+RIDGE = 0.1
 """Share of the mean variance that is added to every direction before whitening."""
 HELD_OUT = 2_000
 RECALLED = 10
@@ -55,7 +51,7 @@ def main(file: Path, data: Data, licence: Licence, seed: int = 13, threads: int 
     """Measure, train, and record."""
     pairs, sha256 = read_lines(file, Pair)
     backbone = Backbone.load(threads=threads, precision="float32")
-    examples = TensorDataset(  # evidence of each text, shape (pairs, 1152), and whether the effect was asked
+    examples = TensorDataset(  # evidence of each text, shape (pairs, 768), and whether the effect was asked
         _evidence(backbone, [pair.cause for pair in pairs]),
         _evidence(backbone, [pair.effect for pair in pairs]),
         _evidence(backbone, [pair.wrong for pair in pairs]),
@@ -67,7 +63,7 @@ def main(file: Path, data: Data, licence: Licence, seed: int = 13, threads: int 
         {"cause": cause.numpy().astype(np.float16), "effect": effect.numpy().astype(np.float16)},
         script="scripts/train/causal.py",
         arguments={"seed": seed, "batch": BATCH, "rate": RATE, "temperature": TEMPERATURE}
-        | {"epochs": EPOCHS, "dropout": DROPOUT, "ridge": RIDGE},
+        | {"epochs": EPOCHS, "ridge": RIDGE},
         data={data: licence},
         inputs={
             "pairs": sha256,
@@ -91,7 +87,7 @@ def measure(examples: TensorDataset, seed: int) -> dict[str, Any]:
 
 
 def train(examples: TensorDataset, seed: int) -> tuple[Tensor, Tensor]:
-    """Return the heads of causes and of effects, shape (1152, 768) each."""
+    """Return the heads of causes and of effects, shape (768, 768) each."""
     torch.manual_seed(seed)
     cause, effect = (torch.nn.Parameter(start) for start in correlations(examples))
     scale = torch.nn.Parameter(torch.tensor(1 / TEMPERATURE).log())
@@ -102,7 +98,6 @@ def train(examples: TensorDataset, seed: int) -> tuple[Tensor, Tensor]:
         losses: list[float] = []
         for some in torch.randperm(len(examples)).split(BATCH):
             causes, effects, wrongs, effect_asked = examples[some]
-            causes, effects, wrongs = (F.dropout(texts, DROPOUT) for texts in (causes, effects, wrongs))
             as_cause, as_effect = _head(causes, cause), _head(effects, effect)
             wrong_effects = _head(wrongs[effect_asked], effect)
             wrong_causes = _head(wrongs[~effect_asked], cause)
@@ -120,12 +115,11 @@ def train(examples: TensorDataset, seed: int) -> tuple[Tensor, Tensor]:
 
 
 def correlations(examples: TensorDataset) -> tuple[Tensor, Tensor]:
-    """Return heads by canonical correlation, shape (1152, 768) each, scaled to outputs of a norm near 1."""
+    """Return heads by canonical correlation, scaled to outputs of a norm near 1."""
     (causes, effects, *_), count = examples.tensors, len(examples)
     of_causes, of_effects = _whitening(causes.T @ causes / count), _whitening(effects.T @ effects / count)
     left, strength, right = torch.linalg.svd(of_causes @ (causes.T @ effects / count) @ of_effects)
-    cause = (of_causes @ left * strength)[:, :OUTPUT_DIMENSION]
-    effect = (of_effects @ right.T * strength)[:, :OUTPUT_DIMENSION]
+    cause, effect = of_causes @ left * strength, of_effects @ right.T * strength
     return cause / (causes @ cause).norm(dim=1).mean(), effect / (effects @ effect).norm(dim=1).mean()
 
 
@@ -154,13 +148,13 @@ def _head(texts: Tensor, head: Tensor) -> Tensor:
 
 
 def _evidence(backbone: Backbone, texts: list[str]) -> Tensor:
-    """Return the inputs of the heads for short texts, shape (texts, 1152)."""
+    """Return the inputs of the heads for short texts, shape (texts, 768)."""
     rotation = weights.load("semantic.safetensors")["rotation"]
     rows = [backbone.tokenize(text).ids for text in texts]
     found = np.zeros((len(rows), INPUT_DIMENSION), np.float32)
     for place, states in states_of(backbone, rows):
         pieces = backbone.input_embeddings([CLS, *rows[place], SEP])
-        found[place] = causal_inputs(pool([states.last]) @ rotation, [pieces], unit(states.middle)[np.newaxis])[0]
+        found[place] = causal_inputs(pool([states]) @ rotation, [pieces])[0]
     return torch.from_numpy(found)
 
 

@@ -128,7 +128,7 @@ def _e1(backbone: Backbone, texts: Sequence[str]) -> Tensor:
     rows = [backbone.tokenize(text).ids[:LONGEST] for text in texts]
     found = np.zeros((len(rows), DIMENSION), dtype=np.float32)
     for place, states in states_of(backbone, rows):
-        found[place] = pool([states.last])[0]
+        found[place] = pool([states])[0]
     return F.normalize(torch.from_numpy(found @ rotation), dim=1)
 
 

@@ -116,10 +116,10 @@ def read(backbone: Backbone, texts: list[str], using: tokens.TokenWeights) -> Te
     for row, states in states_of(backbone, rows):
         framed = np.concatenate([[CLS], rows[row], [SEP]])
         kept = tokens.select_tokens(framed, using)
-        projected = states.last[kept] @ using.projection
+        projected = states[kept] @ using.projection
         pieces[row] = framed[kept].astype(np.uint16)
         vectors[row] = projected / np.linalg.norm(projected, axis=1, keepdims=True)
-        meanings[row] = pool([states.last])[0]
+        meanings[row] = pool([states])[0]
     return Texts(pieces, vectors, np.stack(meanings))
 
 

@@ -14,7 +14,7 @@ import safetensors.numpy
 from typer import Argument, Option
 
 from actors.embedder.models.backbone import Backbone
-from actors.embedder.spaces.vectors import RowStates
+from events.quantization import Float32
 
 T = TypeVar("T")
 
@@ -57,8 +57,8 @@ def write_json(path: Path, value: Any) -> None:
     path.write_bytes(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
 
 
-def states_of(backbone: Backbone, rows: Sequence[npt.NDArray[np.uint16]]) -> Iterator[tuple[int, RowStates]]:
-    """Yield the place and the states of each row of pieces, in batches of similar length."""
+def states_of(backbone: Backbone, rows: Sequence[npt.NDArray[np.uint16]]) -> Iterator[tuple[int, Float32]]:
+    """Yield the place and the token states of each row of pieces, in batches of similar length."""
     order = np.argsort([len(row) for row in rows], kind="stable")
     for some in np.array_split(order, -(-len(order) // BATCH)):
-        yield from zip(some.tolist(), backbone.encode([rows[place] for place in some]), strict=True)
+        yield from zip(some.tolist(), backbone.forward([rows[place] for place in some]), strict=True)

@@ -74,9 +74,9 @@ def directions(
     """
     sentences, tokens = np.zeros((2, DIMENSION, DIMENSION))
     for place, states in states_of(backbone, rows):
-        vector = pool([states.last])[0]
+        vector = pool([states])[0]
         sentences += np.outer(vector, vector)
-        unit = states.last[1:-1][telling[rows[place]]]
+        unit = states[1:-1][telling[rows[place]]]
         unit = unit / np.linalg.norm(unit, axis=1, keepdims=True)
         tokens += unit.T @ unit
     rotation, e1_share = _principal(sentences)

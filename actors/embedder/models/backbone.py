@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from actors.embedder.models import precision as precisions
-from actors.embedder.spaces.vectors import RowStates, TokenIds, means, unit
+from actors.embedder.spaces.vectors import TokenIds, means, unit
 from actors.embedder.weights import StoredRows, WeightsError, map_verified, read_verified
 from events.quantization import Float32
 
@@ -118,11 +118,7 @@ class Backbone:
         return self._bert.embeddings(np.asarray(pieces))
 
     def forward(self, rows: Sequence[Sequence[int] | TokenIds]) -> list[Float32]:
-        """Return the last layer's states of each row of wordpieces, shape (pieces + 2, 384); see `encode`."""
-        return [row.last for row in self.encode(rows)]
-
-    def encode(self, rows: Sequence[Sequence[int] | TokenIds]) -> list[RowStates]:
-        """Return the states of each row of wordpieces from one batch.
+        """Return the token states of each row of wordpieces, shape (pieces + 2, 384), from one batch.
 
         Adds [CLS] and [SEP] to each row. Their states are the first and the last of the result, since the published
         mean pooling includes them.

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from actors.embedder.models.graph_cache import load_or_build, machine, release_pages
-from actors.embedder.spaces.vectors import MIDDLE, RowStates, TokenIds, means
+from actors.embedder.spaces.vectors import TokenIds
 from actors.embedder.weights import StoredRows
 from events.quantization import Float32
 
@@ -33,7 +33,7 @@ if _blocked:
 TYPES: Final = {"float32": "f32", "bfloat16": "bf16"}
 """OpenVINO's name of each precision."""
 
-GRAPH: Final = "2"
+GRAPH: Final = "1"
 """Version of `_graph`: a change of it needs a new one, since compiled graphs are kept."""
 
 SEGMENT: Final = "embeddings.token_type_embeddings.weight"
@@ -112,14 +112,15 @@ class Bert:
         """Return the input embeddings of token ids, shape (tokens, hidden)."""
         return self._pieces.take(ids)
 
-    def __call__(self, rows: Sequence[Sequence[int] | TokenIds]) -> list[RowStates]:
-        """Return the states of each row of token ids."""
-        states: dict[int, RowStates] = {}
+    def __call__(self, rows: Sequence[Sequence[int] | TokenIds]) -> list[Float32]:
+        """Return the last layer's states of each row of token ids, shape (tokens, hidden)."""
+        states: list[Float32] = [np.empty(0, np.float32)] * len(rows)
         for group in _passes([len(row) for row in rows]):
-            states.update(zip(group, self._run([rows[place] for place in group]), strict=True))
-        return [states[place] for place in range(len(rows))]
+            for place, own in zip(group, self._run([rows[place] for place in group]), strict=True):
+                states[place] = own
+        return states
 
-    def _run(self, rows: Sequence[Sequence[int] | TokenIds]) -> Iterator[RowStates]:
+    def _run(self, rows: Sequence[Sequence[int] | TokenIds]) -> list[Float32]:
         lengths = np.array([len(row) for row in rows])
         # A pass of another size than the one before takes longer, .3 to .7 ms for some 20 words, and the first of each
         # size keeps .2 MB. This size decides how sums of attention are rounded.
@@ -141,8 +142,8 @@ class Bert:
         mask = np.where(real, np.float32(0), MASKED)[:, np.newaxis, np.newaxis]
         with self._turn:
             self._request.infer([inputs, sources, mask, places], share_inputs=True)
-            last, middle = (self._request.get_output_tensor(index).data[:tokens].copy() for index in range(2))
-        return map(RowStates, np.split(last, ends[:-1]), means(np.split(middle, ends[:-1])))
+            states = self._request.get_output_tensor(0).data[:tokens].copy()
+        return np.split(states, ends[:-1])
 
 
 def _padded(size: int, least: int) -> int:
@@ -195,18 +196,15 @@ def _graph(weights: Mapping[str, Float32], heads: int) -> ov.Model:
         mixed = op.transpose(op.scaled_dot_product_attention(query, key, value, mask), _integers([0, 2, 1, 3]))
         return op.gather(op.reshape(mixed, _integers([-1, hidden]), special_zero=False), places, axis)
 
-    x = middle = normed(states, "embeddings.LayerNorm")
+    x = normed(states, "embeddings.LayerNorm")
     depth = 1 + max(int(name.split(".")[2]) for name in weights if name.startswith("encoder.layer."))
-    for index in range(depth):
-        layer = f"encoder.layer.{index}"
+    for layer in (f"encoder.layer.{index}" for index in range(depth)):
         own = attention(linear(x, *(f"{layer}.attention.self.{part}" for part in ("query", "key", "value"))))
         x = normed(op.add(x, linear(own, f"{layer}.attention.output.dense")), f"{layer}.attention.output.LayerNorm")
         wide = op.gelu(linear(x, f"{layer}.intermediate.dense"), "erf")
         x = normed(op.add(x, linear(wide, f"{layer}.output.dense")), f"{layer}.output.LayerNorm")
-        middle = x if index < MIDDLE else middle
     inputs = [states, sources, mask, places]
-    results = [op.result(x), op.result(middle)]
-    return ov.Model(results, inputs, "bert")  # pyright: ignore[reportGeneralTypeIssues] -- wrong in its stubs
+    return ov.Model([op.result(x)], inputs, "bert")  # pyright: ignore[reportGeneralTypeIssues] -- wrong in its stubs
 
 
 def _constant(values: npt.NDArray[np.float32]) -> Node:

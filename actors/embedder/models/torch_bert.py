@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from actors.embedder.models.sentence_model import ModelUnavailableError, library
-from actors.embedder.spaces.vectors import MIDDLE, RowStates, TokenIds
+from actors.embedder.spaces.vectors import TokenIds
 from events.quantization import Float32
 
 ROWS: Final = 64
@@ -39,9 +39,9 @@ class TorchBert:
         return table(torch.from_numpy(ids.astype(np.int64)).to(self._device)).cpu().numpy()
 
     @torch.inference_mode()
-    def __call__(self, rows: Sequence[Sequence[int] | TokenIds]) -> list[RowStates]:
-        """Return the states of each row of token ids."""
-        states: dict[int, RowStates] = {}
+    def __call__(self, rows: Sequence[Sequence[int] | TokenIds]) -> list[Float32]:
+        """Return the last layer's states of each row of token ids, shape (tokens, hidden)."""
+        states: list[Float32] = [np.empty(0, np.float32)] * len(rows)
         by_length = sorted(range(len(rows)), key=lambda row: len(rows[row]))
         for start in range(0, len(rows), ROWS):
             group = by_length[start : start + ROWS]
@@ -51,9 +51,7 @@ class TorchBert:
                 ids[line, : len(rows[row])], mask[line, : len(rows[row])] = rows[row], 1
             inputs = {"input_ids": ids, "attention_mask": mask}
             tensors = {name: torch.from_numpy(each).to(self._device) for name, each in inputs.items()}
-            layers = self._model(**tensors, output_hidden_states=True).hidden_states
-            last, middle = (layers[index].float().cpu().numpy() for index in (-1, MIDDLE))
+            found = self._model(**tensors).last_hidden_state.float().cpu().numpy()
             for line, row in enumerate(group):
-                tokens = len(rows[row])
-                states[row] = RowStates(last[line, :tokens], middle[line, :tokens].mean(axis=0))
-        return [states[row] for row in range(len(rows))]
+                states[row] = found[line, : len(rows[row])]
+        return states

@@ -35,7 +35,7 @@ from actors.embedder.profiles.neural_spaces import ROTATION, EncodedText, Encode
 from actors.embedder.profiles.sentence_spaces import ImageSpace, SentenceSpaces
 from actors.embedder.spaces import causal, code, expansion, lexical, tokens
 from actors.embedder.spaces.lexical import entity_vector, names_of
-from actors.embedder.spaces.vectors import RowStates, TokenIds, unit
+from actors.embedder.spaces.vectors import TokenIds
 from actors.runtime.metrics import Latencies
 from actors.text.code import code_words
 from actors.text.windows import Range, character_ranges, select_states, split_windows, weighted_mean
@@ -65,7 +65,7 @@ def space_models() -> tuple[SpaceModel, ...]:
         for model in (
             *formula_models(),
             space_model(E1, f"{MODEL}, rotated/1", DIMENSION, *e1),
-            space_model(E5, "causal-heads/3", causal.DIMENSION, *e1, heads),
+            space_model(E5, "causal-heads/2", causal.DIMENSION, *e1, heads),
             space_model(E6, "stems/1", TERM_DIMENSION),
             space_model(
                 E7,
@@ -136,9 +136,9 @@ class EmbeddedProfile:
         """Number format of the packaged model."""
         return self._backbone.precision
 
-    def forward(self, rows: Rows) -> list[RowStates]:
-        """Return the states of each row from one batch."""
-        return self._backbone.encode(rows)
+    def forward(self, rows: Rows) -> list[Float32]:
+        """Return the token states of each row, shape (tokens + 2, 384), from one batch."""
+        return self._backbone.forward(rows)
 
     def stop_threads(self) -> None:
         """Stop the threads of lexical embeddings, of which the next request starts new ones."""
@@ -154,7 +154,7 @@ class EmbeddedProfile:
             e10, image = images.embed(self._chosen and self._chosen.image_encoder, content.image)
             yield []
         tokenized = self._tokenize(text, self._memory_pool, is_code=modality is Modality.CODE)
-        states: list[RowStates] = yield tokenized.rows
+        states: list[Float32] = yield tokenized.rows
         embeddings, passages, lexemes = yield from self._embed(tokenized, states, modality, content.created_at)
         packaged = embeddings[E1]
         if e10 is not None:
@@ -184,7 +184,7 @@ class EmbeddedProfile:
     def plan_query(self, request: EmbedQuery, sessions: Sessions) -> Plan[EmbeddedQuery]:
         """Return the plan that embeds a query."""
         text = self._tokenize(request.text, self._query_pool, is_code=False)
-        states: list[RowStates] = yield text.rows
+        states: list[Float32] = yield text.rows
         embeddings, _, lexemes = yield from self._embed(text, states, Modality.TEXT, request.at)
         if self._chosen is not None:
             yield from self._chosen.embed(embeddings, request.text, Modality.TEXT, is_query=True)
@@ -224,12 +224,12 @@ class EmbeddedProfile:
         )
 
     def _embed(
-        self, text: _TokenizedText, states: Sequence[RowStates], modality: Modality, at: datetime
+        self, text: _TokenizedText, states: Sequence[Float32], modality: Modality, at: datetime
     ) -> Generator[Rows | BatchedStep, Any, tuple[dict[str, Embedding], tuple[Passage, ...], Lexemes]]:
         """Compute all embeddings that do not depend on the store. A text of many windows pauses after each space."""
         windows = len(text.ranges)
         pausing = windows > MAX_UNPAUSED_WINDOWS
-        rotated: Float32 = yield BatchedStep(self._spaces.rotate, [row.last for row in states])
+        rotated: Float32 = yield BatchedStep(self._spaces.rotate, states)
         topic = e1 = weighted_mean(text.ranges, rotated[:windows])
         if text.is_code:
             in_words = weighted_mean(text.word_ranges, rotated[windows:])
@@ -253,7 +253,7 @@ class EmbeddedProfile:
         return embeddings, passages, found.lexemes
 
     def _encoded(
-        self, text: _TokenizedText, states: Sequence[RowStates], e1: Float32, modality: Modality, at: datetime
+        self, text: _TokenizedText, states: Sequence[Float32], e1: Float32, modality: Modality, at: datetime
     ) -> EncodedText:
         framed = np.concatenate([[CLS], text.ids, [SEP]])
         selected = tokens.select_tokens(framed, self._spaces.token_weights)
@@ -261,8 +261,7 @@ class EmbeddedProfile:
             pieces=text.ids if len(text.ids) else framed[:1],
             framed=framed,
             selected=framed[selected],
-            states=select_states(text.ranges, [row.last for row in states], selected),
-            middle=weighted_mean(text.ranges, unit(np.stack([row.middle for row in states]))),
+            states=select_states(text.ranges, states, selected),
             e1=e1,
             modality=modality,
             at=at,

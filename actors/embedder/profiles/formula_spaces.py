@@ -11,7 +11,7 @@ from actors.embedder import weights
 from actors.embedder.jobs import Rows
 from actors.embedder.messages import EmbeddedContent, EmbeddedMemory, EmbeddedQuery, EmbedMemory, EmbedQuery
 from actors.embedder.spaces import hypervector, temporal
-from actors.embedder.spaces.vectors import RowStates, mean_direction
+from actors.embedder.spaces.vectors import mean_direction
 from actors.runtime.metrics import Latencies
 from events.fingerprint import Dense, Embedding, Fingerprint, of_kind
 from events.quantization import Float32
@@ -54,7 +54,7 @@ def timed(latencies: Latencies, key: str, compute: Callable[[], T]) -> T:
         return compute()
 
 
-def timed_slices(latencies: Latencies, key: str, work: Generator[None, None, T]) -> Generator[Rows, list[RowStates], T]:
+def timed_slices(latencies: Latencies, key: str, work: Generator[None, None, T]) -> Generator[Rows, list[Float32], T]:
     """Compute the embedding of one space; forward its pauses to the embedder and record the time without them."""
     spent = 0.0
     while True:

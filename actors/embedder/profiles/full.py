@@ -17,9 +17,10 @@ from actors.embedder.profiles.formula_spaces import (
 )
 from actors.embedder.spaces import temporal
 from actors.embedder.spaces.hypervector import hypervector
-from actors.embedder.spaces.vectors import RowStates, with_links
+from actors.embedder.spaces.vectors import with_links
 from actors.runtime.metrics import Latencies
 from events.fingerprint import Dense, Embedding, Passage
+from events.quantization import Float32
 from events.spaces import E1, E2, E3, E8, E9, E10, SPACES
 from events.vocabulary.values import Modality, SpaceModel
 from projections.memories.sessions import Sessions
@@ -42,7 +43,7 @@ class FullProfile:
         filled[E8] = SpaceModel(graph.key, f"{graph.model}, linked/1", graph.sha256, graph.dimension)
         self.models = tuple(filled[space.key] for space in SPACES)
 
-    def forward(self, rows: Rows) -> list[RowStates]:
+    def forward(self, rows: Rows) -> list[Float32]:
         """Raise: these models take text, so the plans run them and yield no rows."""
         raise TypeError(f"the plans of the full profile yield no rows, but {len(rows)} came")
 
@@ -76,7 +77,7 @@ class FullProfile:
 
     def _embed(
         self, text: str, at: datetime, *, is_query: bool
-    ) -> Generator[Rows, list[RowStates], tuple[dict[str, Embedding], tuple[Passage, ...]]]:
+    ) -> Generator[Rows, list[Float32], tuple[dict[str, Embedding], tuple[Passage, ...]]]:
         """Compute all embeddings that do not depend on the session, and the passages of E1."""
         latencies = self.latencies
         embeddings: dict[str, Embedding] = {

@@ -9,7 +9,6 @@ from actors.embedder.profiles.formula_spaces import timed, timed_slices
 from actors.embedder.spaces.code import code_features
 from actors.embedder.spaces.hypervector import hypervector
 from actors.embedder.spaces.lexical import entity_vector, find_lexemes
-from actors.embedder.spaces.vectors import RowStates
 from actors.runtime.metrics import Latencies
 from events.fingerprint import Bits, Dense, Sparse
 from events.quantization import Float32
@@ -33,7 +32,7 @@ class LexicalEmbeddings(NamedTuple):
 
 def embed_in_slices(
     content: str, latencies: Latencies, *, is_code: bool, pausing: bool = False
-) -> Generator[Rows, list[RowStates], LexicalEmbeddings]:
+) -> Generator[Rows, list[Float32], LexicalEmbeddings]:
     """Compute the lexical embeddings; yields within spaces of a long text, and with `pausing` between spaces too."""
     terms = timed(latencies, E6, lambda: term_frequencies(content))
     if pausing:

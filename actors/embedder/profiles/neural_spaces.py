@@ -47,8 +47,6 @@ class EncodedText:
     """The wordpieces that E12 keeps."""
     states: Float32
     """The states of the selected wordpieces, shape (selected, 384)."""
-    middle: Float32
-    """The mean state of the model's middle layer at length 1, shape (384,)."""
     e1: Float32
     """Its E1, shape (384,)."""
     modality: Modality
@@ -152,8 +150,7 @@ class NeuralSpaces(NamedTuple):
     def _causal(self, texts: Sequence[EncodedText]) -> list[Directed]:
         framed = [text.framed for text in texts]
         pieces = self.backbone.input_embeddings(np.concatenate(framed))
-        pieces = np.split(pieces, np.cumsum(list(map(len, framed)))[:-1])
-        inputs = causal.causal_inputs(_e1(texts), pieces, np.stack([text.middle for text in texts]))
+        inputs = causal.causal_inputs(_e1(texts), np.split(pieces, np.cumsum(list(map(len, framed)))[:-1]))
         return Directed.of_each(*causal.causal_vectors(inputs, self.causal_heads))
 
     def _late_interaction(self, texts: Sequence[EncodedText]) -> list[Tokens]:

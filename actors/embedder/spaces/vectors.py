@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from hashlib import blake2b, shake_128
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,20 +13,6 @@ from events.vocabulary.values import Modality
 
 TokenIds: TypeAlias = npt.NDArray[np.integer]
 """Wordpiece ids, shape (tokens,)."""
-
-
-MIDDLE: Final = 4
-"""The middle layer, counted from 1, whose mean state is kept: it tells more of a text's words than the last layer."""
-
-
-class RowStates(NamedTuple):
-    """What the model computes of one row of wordpieces, [CLS] and [SEP] included."""
-
-    last: Float32
-    """The states of the last layer, shape (tokens, hidden)."""
-    middle: Float32
-    """The mean of the middle layer's states, shape (hidden,)."""
-
 
 _COPIES: Final = 4
 

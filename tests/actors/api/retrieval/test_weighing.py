@@ -56,7 +56,7 @@ MIXED: tuple[tuple[str, dict[str, Any]], ...] = (
 QUERIES = (
     ("what is machine learning", "e1_semantic", "e2_temporal_recent", {}),
     ("how programs learn from data", "e12_late_interaction", "e3_temporal_periodic", {}),
-    ("What is the cause of this: the street was under water", "e5_causal", "e1_semantic", {}),
+    ("What is the effect of this: it rained heavily", "e5_causal", "e1_semantic", {}),
     ("parse_config", "e7_code", "e3_temporal_periodic", {}),
     ("reading settings at startup in parse_config", "e6_sparse", "e9_hdc", {}),
     ("a doctor called Ana Lopez", "e11_entity", "e2_temporal_recent", {}),

@@ -255,7 +255,7 @@ PROJECTIONS = {
     "recency/1": -0.69,
     "periodicity/1": 0.03,
     "order/2": 0.98,
-    "causal-heads/3": -0.47,
+    "causal-heads/2": -0.61,
     "stems/1": -3.7,
     "identifiers-syntax-topic/3": 0.99,
     "connections/2": 0.0,  # null: the atlas computes it

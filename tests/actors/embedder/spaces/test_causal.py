@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from actors.embedder import weights
 from actors.embedder.models.backbone import CLS, SEP, Backbone, pool
 from actors.embedder.spaces.causal import INPUT_DIMENSION, CausalHeads, causal_inputs, causal_vectors
-from actors.embedder.spaces.vectors import unit
 from events.quantization import Float32
 
 pytestmark = pytest.mark.numeric
@@ -37,10 +36,9 @@ def vectors(backbone: Backbone, heads: CausalHeads):
 
     def vectors(texts: list[str]) -> tuple[Float32, Float32, Float32]:
         rows = [backbone.tokenize(text).ids for text in texts]
-        states = backbone.encode(rows)
-        e1 = pool([each.last for each in states]) @ rotation
+        e1 = pool(backbone.forward(rows)) @ rotation
         pieces = [backbone.input_embeddings([CLS, *row, SEP]) for row in rows]
-        return e1, *causal_vectors(causal_inputs(e1, pieces, unit(np.stack([each.middle for each in states]))), heads)
+        return e1, *causal_vectors(causal_inputs(e1, pieces), heads)
 
     return vectors
 
@@ -83,10 +81,9 @@ def test_scores_depend_on_the_direction(vectors: Vectors):
     assert forwards.mean() > backwards.mean()
 
 
-def test_the_heads_see_the_words_and_a_middle_layer_beside_the_meaning():
-    e1, middle = np.eye(384, dtype=np.float32)[:2]
+def test_the_heads_see_the_words_beside_the_meaning():
+    e1 = np.eye(384, dtype=np.float32)[0]
     pieces = np.random.default_rng(5).normal(size=(3, 384)).astype(np.float32)
-    read = causal_inputs(e1[np.newaxis], [pieces], middle[np.newaxis])[0]
+    read = causal_inputs(e1[np.newaxis], [pieces])[0]
     assert np.array_equal(read[:384], e1)
-    assert np.array_equal(read[768:], middle)
-    np.testing.assert_allclose(read[384:768], pieces.mean(axis=0) / np.linalg.norm(pieces.mean(axis=0)), rtol=1e-5)
+    np.testing.assert_allclose(read[384:], pieces.mean(axis=0) / np.linalg.norm(pieces.mean(axis=0)), rtol=1e-5)
