@@ -136,7 +136,7 @@ def test_the_past_shows_the_store_as_it_was(go: Go) -> None:
     page.get_by_role("button", name="Search").click()
     page.wait_for_url("**/search?**")
     expect(page.locator(".past-banner")).to_be_visible()
-    assert results(page)
+    expect(page.locator(".result h2").first).to_be_visible()  # the store as it was may still be replayed
     assert not any("boathouse" in one for one in results(page))
     page.get_by_role("link", name="Back to now").click()
     expect(page.locator(".past-banner")).to_have_count(0)
