@@ -89,7 +89,10 @@ def _subjects(store: StoreSession, namespace: str) -> str:
 def _listed(store: StoreSession, namespace: str, **order: bool) -> list[JsonObject]:
     """Return the memories that tell a session something, of copies the first."""
     found = store.call("memory/list", namespace=namespace, limit=LISTED, **order)["memories"]
-    return list({one["content"]: one for one in reversed(found) if _tells(one)}.values())[::-1]
+    first: dict[str, JsonObject] = {}
+    for one in filter(_tells, found):
+        first.setdefault(one["content"], one)
+    return [*first.values()]
 
 
 def _tells(memory: JsonObject) -> bool:

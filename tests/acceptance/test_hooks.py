@@ -300,6 +300,17 @@ def test_a_brief_quotes_a_text_that_was_stored_twice_once(served: tuple[Path, Se
     assert sorted(json.loads(quote.split(" ", 2)[2]) for quote in quotes) == sorted(texts)
 
 
+def test_a_text_that_was_stored_again_counts_as_one_of_the_latest(served: tuple[Path, Server]) -> None:
+    data, server = served
+    lambs = "The lambs are weighed on Mondays."
+    important = ("The wolf took two ewes.", "The well in the yard is dry.", "The lease of the meadow ends.")
+    for content in (lambs, *important, "The fence by the brook leans.", "The vet comes in April.", lambs):
+        importance = 0.95 if content in important else 0.2
+        server.call("store_memory", content=content, namespace="farm", importance=importance)
+    _, _, *quotes = told(run("SessionStart", data, CONTEXT_GRAPH_NAMESPACE="farm"), "SessionStart").splitlines()
+    assert [json.loads(quote.split(" ", 2)[2]) for quote in quotes[3:]] == [lambs, "The vet comes in April."]
+
+
 def test_with_a_model_that_is_not_calibrated_a_session_has_its_brief_and_a_prompt_and_doctor_name_the_command(
     tmp_path: Path,
 ) -> None:
